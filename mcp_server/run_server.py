@@ -24,7 +24,7 @@ from keyhole.mcp_server.checked_stdio import checked_streams
 from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.plain_answers import PlainAnswers
-from keyhole.mcp_server.token_check import TOKEN_ADVICE, OnRejection, TokenCheck
+from keyhole.mcp_server.token_check import ADVICE, OnRejection, TokenCheck
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -67,9 +67,7 @@ def _serve_http(root: Path, settings: Settings, token: str | None, listener: Sha
     serve_on(listener, build_server(service, verifier(token) if token else None, journal), journal)
 
 
-def serve_on(
-    listener: SharedListener, server: "FastMCP", journal: "Journal | None", advice: str = TOKEN_ADVICE
-) -> None:
+def serve_on(listener: SharedListener, server: "FastMCP", journal: "Journal | None", advice: str = ADVICE) -> None:
     """Serve on a socket until the process ends; `advice` is for clients without a valid token."""
     host, port, *_ = listener.getsockname()
     listener.start()
@@ -86,9 +84,7 @@ def serve_on(
     )
 
 
-def http_options(
-    server: "FastMCP", on_rejection: OnRejection = lambda _: None, advice: str = TOKEN_ADVICE
-) -> dict[str, Any]:
+def http_options(server: "FastMCP", on_rejection: OnRejection = lambda _: None, advice: str = ADVICE) -> dict[str, Any]:
     """Return the HTTP options that all servers share; requests without a valid token go to `on_rejection`."""
     from starlette.middleware import Middleware
 

@@ -42,7 +42,7 @@ Request = TypeVar("Request")
 _LISTS_STAY = 600  # seconds
 
 
-def build_server(  # noqa: PLR0913  # made in few places, by name
+def build_server(  # made in few places, by name
     service: Service,
     auth: AuthProvider | None = None,
     journal: Journal | None = None,

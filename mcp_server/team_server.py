@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from keyhole.core.journal.writer import Journal
     from keyhole.core.service import Service
     from keyhole.core.team.access_book import AccessBook
+    from keyhole.core.team.team_services import TeamServices
     from keyhole.mcp_server.freshness import Freshness
 
 TEAM_ADVICE = "Ask the administrator for a token: keyhole admin token create makes one, until it expires or is revoked."
@@ -36,21 +37,23 @@ def run_team(settings: Settings, group: str, host: str, port: int, processes: in
 def _serve_team(settings: Settings, group: str, listener: SharedListener) -> None:
     import_fastmcp()
     from keyhole.core.team.access_book import AccessBook
+    from keyhole.core.team.team_services import TeamServices
     from keyhole.core.team.team_workspace import team_folder
 
     url = settings.store.url.get_secret_value()
     journal = open_journal(team_folder(settings.cache_dir, url), settings)
-    server = build_team_server(settings, AccessBook(url, group), journal)
+    server = build_team_server(settings, AccessBook(url, group), TeamServices(settings), journal)
     serve_on(listener, server, journal, advice=TEAM_ADVICE)
 
 
-def build_team_server(settings: Settings, book: "AccessBook", journal: "Journal | None" = None) -> "FastMCP":
+def build_team_server(
+    settings: Settings, book: "AccessBook", services: "TeamServices", journal: "Journal | None" = None
+) -> "FastMCP":
     """Make the server of a team."""
-    from keyhole.core.team.team_services import TeamServices
     from keyhole.mcp_server.server import build_server
     from keyhole.mcp_server.team_access import AlwaysFresh, CallerService, TeamCalls, TeamVerifier, current_caller
 
-    calls = TeamCalls(book, TeamServices(settings), settings.mcp.tools)
+    calls = TeamCalls(book, services, settings.mcp.tools)
     return build_server(
         cast("Service", CallerService(settings)),
         TeamVerifier(book),

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 _UNAUTHORIZED = 401
-TOKEN_ADVICE = (
+ADVICE = (
     "Copy the configuration that the running server shows into the client."
     " If the server was given a token, use that one; otherwise each run makes a new one."
 )
@@ -32,7 +32,7 @@ class TokenCheck:
     The library's text asks the user to log in again, but there is no login here.
     """
 
-    def __init__(self, app: "ASGIApp", on_rejection: OnRejection, advice: str = TOKEN_ADVICE) -> None:
+    def __init__(self, app: "ASGIApp", on_rejection: OnRejection, advice: str = ADVICE) -> None:
         self._app = app
         self._advice = advice
         self._on_rejection = on_rejection

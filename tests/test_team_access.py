@@ -2,18 +2,24 @@
 
 import asyncio
 import json
+import logging
+import re
+import socket
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from contextvars import copy_context
+from contextvars import Context, copy_context
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import httpx2
 import pytest
+import uvicorn
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.auth import AccessToken
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from mcp import MCPError
 from mcp.server.auth.middleware.auth_context import auth_context_var
@@ -30,24 +36,27 @@ from keyhole.core.postgres.server_connection import connect
 from keyhole.core.team import access_book
 from keyhole.core.team.access_book import AccessBook
 from keyhole.core.team.access_tokens import create_token, revoke_token
+from keyhole.core.team.team_database import NamedRepository
 from keyhole.core.team.team_service import TeamService
+from keyhole.core.team.team_services import MOST_OPEN, TeamServices
 from keyhole.core.types.choices import ToolSet
-from keyhole.core.view.budget.limits import LIMITS
 from keyhole.mcp_server.definitions import definitions
 from keyhole.mcp_server.run_server import ENDPOINT, http_options
 from keyhole.mcp_server.team_server import TEAM_ADVICE, build_team_server
-from keyhole.mcp_server.tool_texts import REPO_TOOLS, instructions
+from keyhole.mcp_server.tool_texts import REPO_TOOLS, TOOLS, instructions
 
+# An example takes a fifth of a second, so there are fewer than of other properties.
+EXAMPLES = settings.default.max_examples // 2 if settings.default else 50
 CANARIES = ("zirconium", "secretrepo", "ZirconiumVault", "melt_zirconium")
 MINE = {
-    "apples/tree.py": "from apples.seeds import grow\n\n\nclass Tree:\n    def shake(self, wind):\n        return grow(wind)\n",
+    "apples/tree.py": "from apples.seeds import grow\n\n\nclass Tree:\n    def shake(self, by):\n        grow(by)\n",
     "apples/seeds.py": "def grow(water):\n    return water * 2\n",
     "apples/readme.md": "# Apples\n\nSee [seeds](seeds.py), [gone](gone.md) and [pears](https://example.org/pears).\n",
     "pears/basket.py": "def fill(basket, fruit):\n    return [*basket, fruit]\n",
     "pears/notes.md": "# Pears\n\nShake the tree, fill the basket. [[readme]]\n",
 }
 THEIRS = {
-    "secretrepo/zirconium_vault.py": "import apples.tree\n\n\nclass ZirconiumVault:\n    def melt_zirconium(self, grow):\n        return grow\n",
+    "secretrepo/zirconium_vault.py": "class ZirconiumVault:\n    def melt_zirconium(self):\n        return grow\n",
     "secretrepo/tree.py": "def shake(zirconium):\n    return zirconium\n",
     "secretrepo/readme.md": "# Zirconium\n\nShake the tree, grow and fill zirconium. [gone](gone.md)\n",
 }
@@ -59,11 +68,12 @@ class Served:
     def __init__(self, settings: Settings, runner: asyncio.Runner, journal: Journal | None = None) -> None:
         self.url = settings.store.url.get_secret_value()
         self.book = AccessBook(self.url)
-        self.server = build_team_server(settings, self.book, journal)
+        self._services = TeamServices(settings)
+        self.server = build_team_server(settings, self.book, self._services, journal)
         self._runner = runner
-        self._clients: dict[str, Client[Any]] = {}
+        self._clients: dict[str, tuple[Client[Any], Context]] = {}
 
-    def client(self, token: str) -> Client[Any]:
+    def client(self, token: str) -> tuple[Client[Any], Context]:
         """Return the client that sends a token, as the check of tokens would pass it on."""
         if token not in self._clients:
             access = self.book.access(token)
@@ -71,30 +81,36 @@ class Served:
             known = AccessToken(token="…", client_id=access.token, scopes=[], claims={"access": access})
             context = copy_context()
             context.run(auth_context_var.set, AuthenticatedUser(known))
-            client = self._clients[token] = Client(self.server)
-            self._runner.run(client.__aenter__(), context=context)
+            client = Client(self.server)
+            self._runner.run(client.__aenter__(), context=context)  # type: ignore[no-untyped-call]
+            self._clients[token] = client, context
         return self._clients[token]
 
     def call(self, token: str, tool: str, arguments: Mapping[str, object]) -> str:
+        client, context = self.client(token)
         try:
-            found = self._runner.run(self.client(token).call_tool_mcp(tool, dict(arguments)))
+            found = self._runner.run(client.call_tool_mcp(tool, dict(arguments)), context=context)
         except (ToolError, MCPError) as error:
             return str(error)
         return "".join(getattr(block, "text", "") for block in found.content)
 
     def resource(self, token: str, address: str) -> str:
+        client, context = self.client(token)
         try:
-            found = self._runner.run(self.client(token).read_resource(address))
+            found = self._runner.run(client.read_resource(address), context=context)
         except (ToolError, MCPError) as error:
             return str(error)
         return "".join(getattr(part, "text", "") for part in found)
 
     def tools(self, token: str) -> list[Tool]:
-        return self._runner.run(self.client(token).list_tools())
+        client, context = self.client(token)
+        return self._runner.run(client.list_tools(), context=context)
 
     def close(self) -> None:
-        for client in self._clients.values():
-            self._runner.run(client.__aexit__(None, None, None))
+        for client, context in self._clients.values():
+            self._runner.run(client.__aexit__(None, None, None), context=context)  # type: ignore[no-untyped-call]
+        self._services.close()
+        self.book.close()
 
 
 class Teams:
@@ -108,6 +124,8 @@ class Teams:
 @pytest.fixture(scope="module")
 def teams(tmp_path_factory: pytest.TempPathFactory, postgres_server: str, model_folder: Path) -> Iterator[Teams]:
     base = tmp_path_factory.mktemp("access")
+    # It draws each error of a tool with its source, which takes longer than the call.
+    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     for path, text in {**MINE, **THEIRS}.items():
         write(base, path, text)
     mine = {name: base / name for name in ("apples", "pears")}
@@ -128,6 +146,8 @@ def teams(tmp_path_factory: pytest.TempPathFactory, postgres_server: str, model_
 
 
 def comparable(text: str) -> object:
+    """Return an answer without the time it took, and without the time of the last index run."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00", "TIME", text)
     if not text.startswith("{"):
         return text
     facts = json.loads(text)
@@ -190,10 +210,15 @@ def calls(draw: st.DrawFn, tools: list[Tool]) -> tuple[str, dict[str, object]]:
 
 def test_no_call_shows_anything_of_other_groups(teams: Teams) -> None:
     tools = teams.full.tools(teams.tokens["fruit"])
-    assert len(tools) == len(LIMITS) - 3 or len(tools) > 9
+    assert len(tools) == len(TOOLS)
     cursors = others_cursors(teams)
 
-    @settings(suppress_health_check=[*HealthCheck], deadline=None)
+    @settings(
+        max_examples=EXAMPLES,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=[*HealthCheck],
+        deadline=None,
+    )
     @given(st.lists(calls(tools), min_size=1, max_size=4), st.sampled_from(cursors))
     def check(several: list[tuple[str, dict[str, object]]], cursor: str) -> None:
         for number, (tool, arguments) in enumerate(several):
@@ -233,7 +258,7 @@ def test_resources_show_nothing_of_other_groups(teams: Teams, address: str) -> N
     for path in ("apples/tree.py", "secretrepo/tree.py", "../secretrepo/tree.py", "%2e%2e/secretrepo/tree.py"):
         uri = f"keyhole://{address.format(path)}"
         own, other = teams.full.resource(teams.tokens["fruit"], uri), teams.without.resource(teams.reduced, uri)
-        assert own == other
+        assert comparable(own) == comparable(other)
         assert "return zirconium" not in own
 
 
@@ -266,23 +291,24 @@ def test_only_the_list_of_a_team_has_the_filter(teams: Teams) -> None:
 class Posted:
     """Calls over HTTP, with the real check of tokens."""
 
-    def __init__(self, server: FastMCP, runner: asyncio.Runner) -> None:
-        self._runner = runner
-        self._app = server.http_app(**http_options(server, advice=TEAM_ADVICE))
-        self._lifespan = self._app.lifespan(self._app)
-        runner.run(self._lifespan.__aenter__())
-        self._client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=self._app), base_url="http://127.0.0.1")
+    def __init__(self, server: FastMCP) -> None:
+        app = server.http_app(**http_options(server, advice=TEAM_ADVICE))
+        listener = socket.create_server(("127.0.0.1", 0))
+        self._server = uvicorn.Server(uvicorn.Config(app, log_config=None))
+        self._thread = Thread(target=self._server.run, kwargs={"sockets": [listener]})
+        self._thread.start()
+        self._client = httpx2.Client(base_url=f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=30)
 
     def call(self, token: str, tool: str, **arguments: object) -> httpx2.Response:
         body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-        headers = {"Accept": "application/json, text/event-stream"} | (
-            {"Authorization": f"Bearer {token}"} if token else {}
-        )
-        return self._runner.run(self._client.post(ENDPOINT, json=body, headers=headers))
+        sent = {"Authorization": f"Bearer {token}"} if token else {}
+        headers = {"Accept": "application/json, text/event-stream", **sent}
+        return self._client.post(ENDPOINT, json=body, headers=headers)
 
     def close(self) -> None:
-        self._runner.run(self._client.aclose())
-        self._runner.run(self._lifespan.__aexit__(None, None, None))
+        self._client.close()
+        self._server.should_exit = True
+        self._thread.join()
 
 
 @pytest.fixture
@@ -290,11 +316,13 @@ def posted(teams: Teams, tmp_path: Path) -> Iterator[tuple[Posted, str, Path]]:
     url = teams.full.url
     settings = team_settings_for(url, tmp_path)
     journal = Journal(tmp_path / "journal", max_bytes=10**7, max_seconds=10**6)
-    with asyncio.Runner() as runner:
-        found = Posted(build_team_server(settings, AccessBook(url), journal), runner)
-        yield found, url, tmp_path / "journal"
-        journal.close()
-        found.close()
+    book, services = AccessBook(url), TeamServices(settings)
+    found = Posted(build_team_server(settings, book, services, journal))
+    yield found, url, tmp_path / "journal"
+    found.close()
+    services.close()
+    book.close()
+    journal.close()
 
 
 def test_a_token_works_until_it_is_revoked_or_expires(
@@ -346,7 +374,7 @@ def test_the_journal_says_who_asked_what(posted: tuple[Posted, str, Path]) -> No
         found = list(JournalReader(folder).each())
         if len(found) == 4 and all(call.status != "pending" for call in found):
             break
-        asyncio.run(asyncio.sleep(0.02))
+        time.sleep(0.02)
     assert [(call.caller, call.tool) for call in found] == [("ann", "search_code"), *[("bob", "read_file")] * 3]
     assert '"repo": "apples"' in found[0].arguments
     content = b"".join(path.read_bytes() for path in folder.iterdir())
@@ -354,9 +382,6 @@ def test_the_journal_says_who_asked_what(posted: tuple[Posted, str, Path]) -> No
 
 
 def test_services_are_bounded(teams: Teams, tmp_path: Path) -> None:
-    from keyhole.core.team.team_database import NamedRepository
-    from keyhole.core.team.team_services import MOST_OPEN, TeamServices
-
     services = TeamServices(team_settings_for(teams.full.url, tmp_path))
     sets = [(NamedRepository(number, f"r{number}"),) for number in range(1, MOST_OPEN + 3)]
     opened: list[TeamService] = [services.of(one) for one in sets]

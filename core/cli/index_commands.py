@@ -75,9 +75,9 @@ def status(path: Path, *, skipped: bool, store: bool, as_json: bool, force: bool
 @force_option
 def stats(path: Path, *, as_json: bool, force: bool) -> None:
     """Show the calls, tokens and latency of agents in PATH."""
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.delivery import cut_by_client
     from keyhole.core.journal.statistics import statistics
-    from keyhole.core.cli.open_service import open_service
     from keyhole.core.view.stats_text import stats_facts, stats_text
     from keyhole.core.wrap.server_statistics import ServerCounter, server_facts, servers_text
 

@@ -201,8 +201,8 @@ def references(
 
 
 def _answer(root: Path, request: "RelationRequest", options: PageOptions, *, has_costs: bool = False) -> None:
-    from keyhole.core.links.requests import TreeRequest
     from keyhole.core.cli.open_service import open_service
+    from keyhole.core.links.requests import TreeRequest
     from keyhole.core.types.costs import with_folders
     from keyhole.core.view.budget.room import within
 

@@ -101,9 +101,9 @@ def missed(call: int, path: str, root: Path, *, as_json: bool) -> None:
 
     CALL is the number of a call in the explorer's Traffic.
     """
+    from keyhole.core.cli.open_service import open_service
     from keyhole.core.missed.missed_file import TakenBy, missed_file
     from keyhole.core.missed.missed_text import missed_facts, missed_text
-    from keyhole.core.cli.open_service import open_service
 
     service = open_service(root)
     refresh_index(service)

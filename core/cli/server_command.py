@@ -1,6 +1,7 @@
 """The command that serves agents: mcp."""
 
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -82,8 +83,8 @@ def mcp(
     run_http(service, host, port, used, processes or default_processes(), shows_token=given is None)
 
 
-def _serve_team(  # noqa: PLR0913  # each is an option of the command
-    group: str, flags: dict[str, object], host: str, port: int, processes: int, *, has_token: bool
+def _serve_team(  # each is an option of the command
+    group: str, flags: Mapping[str, object], host: str, port: int, processes: int, *, has_token: bool
 ) -> None:
     from keyhole.core.cli.store_address import team_settings
 

@@ -24,7 +24,7 @@ class TextSource(Protocol):
         """Get ready to read these files one by one."""
 
     def read_checked(self, path: str, checked: Stamp) -> str | None:
-        """Return the text of a file that had this stamp when it was found to have no secrets; None if it has another."""
+        """Return the text of a file that had this stamp when it was found to have no secrets, or None."""
 
     def write_times(self, paths: Iterable[str]) -> dict[str, int]:
         """Return the time of the last write of each file that is still there, in nanoseconds."""

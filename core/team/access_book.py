@@ -51,6 +51,10 @@ class AccessBook:
         calls, seconds = self._kept.ask(lambda db: db.execute(_COUNT, [access.token]).fetchone()) or (0, 0)
         return max(1, int(seconds)) if calls > access.calls_per_minute else 0
 
+    def close(self) -> None:
+        """Close the connection; the next question opens it again."""
+        self._kept.close()
+
     def _look_up(self, db: Connection, token: str) -> Access | None:
         access = access_on(db, token)
         if access is None or not self._group:
