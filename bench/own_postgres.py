@@ -44,7 +44,9 @@ class OwnPostgres:
         return f"postgresql://postgres:postgres@127.0.0.1:{self._port}/postgres"
 
     def start(self) -> None:
-        """Start the server; after a kill, it repairs itself first."""
+        """Start the server; after a kill, it repairs itself first. One that an interrupted run left is stopped."""
+        if self._is_running():
+            self.stop()
         options = [part for setting in self._settings for part in ("-c", setting)]
         deadline = time.monotonic() + _SECONDS
         while True:
@@ -61,9 +63,15 @@ class OwnPostgres:
         """Stop the server cleanly."""
         self._run("stop")
 
+    def _is_running(self) -> bool:
+        return any(Path(f"/proc/{number}").exists() for number in self._main_process())
+
+    def _main_process(self) -> list[int]:
+        return [int(file.read_text().split()[0]) for file in self._base.glob(".pg0/instances/*/data/postmaster.pid")]
+
     def kill(self) -> None:
         """Kill the server and all its processes at once."""
-        main = int(next(self._base.glob(".pg0/**/postmaster.pid")).read_text().split()[0])
+        (main,) = self._main_process()
         for process in [main, *_children(main)]:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)

@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from load import Ask, entry_of, http_agent
@@ -241,7 +242,7 @@ class TeamBench:
     def _value(self, sql: str) -> float:
         return float(str(self._sql(sql)[0][0]))
 
-    def _sql(self, sql: str) -> list[tuple[object, ...]]:
+    def _sql(self, sql: str) -> list[tuple[Any, ...]]:
         with psycopg.connect(self._server.url, autocommit=True, options="-c search_path=keyhole,public") as db:
             done = db.execute(sql)  # type: ignore[arg-type,unused-ignore]
             return done.fetchall() if done.description else []

@@ -29,6 +29,7 @@ from keyhole.core.team.repository_worker import RepositoryWorker, WorkEvent
 from keyhole.core.team.team_database import NamedRepository
 from keyhole.core.team.team_repositories import add_repository, list_repositories
 from keyhole.core.team.team_service import TeamService
+from keyhole.core.types.choices import Detail, Mode
 from keyhole.core.types.view_requests import SearchRequest
 
 
@@ -80,7 +81,7 @@ def texts_of(url: str, settings: Settings, *names: str) -> str:
     with connect(url) as db:
         rows = db.execute("SELECT id, name FROM repository WHERE name = ANY (%s)", [list(names)]).fetchall()
     service = TeamService([NamedRepository(*row) for row in rows], settings)
-    found = service.search_view(SearchRequest("revision", mode="keyword", detail_level="rich")).text
+    found = service.search_view(SearchRequest("revision", Mode.KEYWORD, detail_level=Detail.RICH)).text
     service.close()
     return found
 
