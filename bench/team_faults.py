@@ -45,7 +45,7 @@ LEASE_SECONDS = "2"
 LONGEST_DELAY = 1.2
 # The share of rounds in which a process is killed at any moment, and not while a worker is at work.
 ANY_MOMENT = 0.25
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 20
 RECOVERY_SECONDS = 90
 _AT_WORK = "SELECT count(*) FROM job WHERE lease > now()"
 PROBLEMS = ("mixed revisions", "lost revisions", "unclear errors", "no recovery", "wrong rows", "left over")
@@ -200,7 +200,12 @@ class Team:
         os.killpg(slow.pid, signal.SIGCONT)
         time.sleep(self._chance.uniform(0, 1))
         slow.terminate()
-        slow.wait()
+        try:
+            slow.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.report.problem("left over", "a worker that was stopped and continued does not end")
+            slow.kill()
+            slow.wait()
 
     def _recovers(self, number: int) -> bool:
         wanted = {name: self._git(name, "rev-parse", "HEAD") for name in REPOSITORIES}
