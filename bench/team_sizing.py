@@ -7,8 +7,6 @@ import argparse
 import json
 from pathlib import Path
 
-_DAY = 86_400
-
 
 def main() -> None:
     """Print the table."""
@@ -26,9 +24,8 @@ def sizing_table(figures: dict[str, float], repositories: int) -> str:
         "| chunks | repositories | source | database | database for each MB of source | first index |",
         "|---|---|---|---|---|---|",
     ]
-    for size in sizes:
-        lines.append(_measured(figures, f"{size:,} chunks", size))
-    return "\n".join([*lines, _computed(figures, sizes[-1], repositories)]) + "\n"
+    measured = [_measured(figures, f"{size:,} chunks", size) for size in sizes]
+    return "\n".join([*lines, *measured, _computed(figures, sizes[-1], repositories)]) + "\n"
 
 
 def _measured(figures: dict[str, float], name: str, chunks: int) -> str:
@@ -47,11 +44,10 @@ def _computed(figures: dict[str, float], largest: int, repositories: int) -> str
     factor = repositories / figures[f"{name}, repositories"]
     source, database = figures[f"{name}, source, MB"] * factor, figures[f"{name}, database, MB"] * factor
     speed = figures.get(f"{name}, ingest with 2 workers, MB/s") or figures[f"{name}, ingest with 1 worker, MB/s"]
-    days = source / speed / _DAY
-    return (
-        f"| {largest * factor:,.0f} (computed) | {repositories:,} | {source / 1e3:,.0f} GB | {database / 1e3:,.0f} GB | "
-        f"{database / source:.1f} MB | {days:.1f} days with 2 workers, {days / 16:.1f} with 32 |"
-    )
+    hours = source / speed / 3_600
+    pace = f"{hours:,.1f} hours with 2 workers, {hours / 16:,.1f} with 32"
+    each = f"{database / source:.1f} MB | {pace} |"
+    return f"| {largest * factor:,.0f} (computed) | {repositories:,} | {source / 1e3:,.0f} GB | {database / 1e3:,.0f} GB | {each}"
 
 
 if __name__ == "__main__":
