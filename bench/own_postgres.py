@@ -46,7 +46,9 @@ class OwnPostgres:
     def start(self) -> None:
         """Start the server; after a kill, it repairs itself first. One that an interrupted run left is stopped."""
         if self._is_running():
-            self.stop()
+            # A killed server may still be listed for a moment.
+            with suppress(subprocess.CalledProcessError):
+                self.stop()
         options = [part for setting in self._settings for part in ("-c", setting)]
         deadline = time.monotonic() + _SECONDS
         while True:

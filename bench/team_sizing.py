@@ -47,7 +47,8 @@ def _computed(figures: dict[str, float], largest: int, repositories: int) -> str
     hours = source / speed / 3_600
     pace = f"{hours:,.1f} hours with 2 workers, {hours / 16:,.1f} with 32"
     each = f"{database / source:.1f} MB | {pace} |"
-    return f"| {largest * factor:,.0f} (computed) | {repositories:,} | {source / 1e3:,.0f} GB | {database / 1e3:,.0f} GB | {each}"
+    bytes_of = f"{source / 1e3:,.0f} GB | {database / 1e3:,.0f} GB"
+    return f"| {largest * factor:,.0f} (computed) | {repositories:,} | {bytes_of} | {each}"
 
 
 if __name__ == "__main__":
