@@ -191,7 +191,7 @@ class Team:
         self._server.start()
 
     def _stop_worker(self) -> None:
-        """Stop a worker until another one has taken over, as on a machine that hangs, and let it go on then."""
+        """Stop a worker until another one has taken over, as on a machine that hangs, and let it continue then."""
         slow = self._programs["worker"]
         os.killpg(slow.pid, signal.SIGSTOP)
         self.report.counts["workers stopped at work"] += bool(self._value(_AT_WORK))
