@@ -61,7 +61,7 @@ client-lab: $(READY)
 postgres-test: $(READY)
 	$(VENV)/bin/pytest -n $(TEST_PROCESSES) --dist loadfile --on-postgres -rs $(POSTGRES_TESTS)
 
-# 50 kills of workers, the database and readers of a team, while revisions are indexed and asked about; about ten minutes.
+# 50 faults of workers, the database and the server of a team, while revisions are indexed and asked about; ten minutes.
 team-faults: $(READY)
 	$(VENV)/bin/python bench/team_faults.py --record
 

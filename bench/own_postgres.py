@@ -35,7 +35,7 @@ class OwnPostgres:
             os.chown(base, other["user"], other["group"])
         kept = base / "port"
         if not kept.exists():
-            kept.write_text(str(_free_port()))
+            kept.write_text(str(free_port()))
         self._port = int(kept.read_text())
 
     @property
@@ -44,7 +44,11 @@ class OwnPostgres:
         return f"postgresql://postgres:postgres@127.0.0.1:{self._port}/postgres"
 
     def start(self) -> None:
-        """Start the server; after a kill, it repairs itself first."""
+        """Start the server; after a kill, it repairs itself first. One that an interrupted run left is stopped."""
+        if self._is_running():
+            # A killed server may still be listed for a moment.
+            with suppress(subprocess.CalledProcessError):
+                self.stop()
         options = [part for setting in self._settings for part in ("-c", setting)]
         deadline = time.monotonic() + _SECONDS
         while True:
@@ -61,9 +65,15 @@ class OwnPostgres:
         """Stop the server cleanly."""
         self._run("stop")
 
+    def _is_running(self) -> bool:
+        return any(Path(f"/proc/{number}").exists() for number in self._main_process())
+
+    def _main_process(self) -> list[int]:
+        return [int(file.read_text().split()[0]) for file in self._base.glob(".pg0/instances/*/data/postmaster.pid")]
+
     def kill(self) -> None:
         """Kill the server and all its processes at once."""
-        main = int(next(self._base.glob(".pg0/**/postmaster.pid")).read_text().split()[0])
+        (main,) = self._main_process()
         for process in [main, *_children(main)]:
             with suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
@@ -108,7 +118,8 @@ def _children(process: int) -> list[int]:
     return found
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port that nobody uses now."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

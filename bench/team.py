@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from load import Ask, entry_of, http_agent
@@ -52,10 +53,11 @@ def main() -> None:
     options.add_argument("--sources", type=Path, nargs="*", default=[], help="folders of folders")
     options.add_argument("--chunks", type=int, nargs="+", default=[30_000, 100_000, 300_000])
     options.add_argument("--most", type=int, help="add at most so many repositories")
+    options.add_argument("--quick", action="store_true", help="ask for a fifth of the time, to try it")
     options.add_argument("--only", choices=["ingest", "queries"])
     options.add_argument("--record", action="store_true")
     chosen = options.parse_args()
-    bench = TeamBench(chosen.place.resolve(), chosen.sources, chosen.most)
+    bench = TeamBench(chosen.place.resolve(), chosen.sources, chosen.most, 0.2 if chosen.quick else 1.0)
     with bench.running():
         if chosen.only == "queries":
             bench.ask_all(is_last=True)
@@ -93,10 +95,11 @@ def growth(figures: Figures) -> Figures:
 class TeamBench:
     """The database, the repositories in it, and the figures so far."""
 
-    def __init__(self, place: Path, sources: list[Path], most: int | None) -> None:
+    def __init__(self, place: Path, sources: list[Path], most: int | None, share: float) -> None:
         self._place = place
         self._sources = sources
         self._most = most
+        self._share = share
         place.mkdir(parents=True, exist_ok=True)
         # The server's own user must be able to enter its folder.
         place.chmod(0o755)
@@ -153,10 +156,10 @@ class TeamBench:
                     seconds = TOGETHER_SECONDS if clients > 1 else ALONE_SECONDS
                     pause = PAUSE if clients > 1 else None
                     agents = f"{clients} agent{'s' if clients > 1 else ''}"
-                    timings = ask_together(make_ask, calls, clients, seconds, pause)
+                    timings = ask_together(make_ask, calls, clients, seconds * self._share, pause)
                     self._report(f"{size}, {group}, {agents}", timings)
                 if is_last:
-                    timings = ask_together(make_ask, calls, CLIENTS[-1], CLOSED_SECONDS, None)
+                    timings = ask_together(make_ask, calls, CLIENTS[-1], CLOSED_SECONDS * self._share, None)
                     name = f"{size}, {group}, {CLIENTS[-1]} agents without a pause"
                     self._put(f"{name}, calls per second", timings.calls / timings.elapsed)
                     self._put(f"{name}, errors", len(timings.errors))
@@ -239,7 +242,7 @@ class TeamBench:
     def _value(self, sql: str) -> float:
         return float(str(self._sql(sql)[0][0]))
 
-    def _sql(self, sql: str) -> list[tuple[object, ...]]:
+    def _sql(self, sql: str) -> list[tuple[Any, ...]]:
         with psycopg.connect(self._server.url, autocommit=True, options="-c search_path=keyhole,public") as db:
             done = db.execute(sql)  # type: ignore[arg-type,unused-ignore]
             return done.fetchall() if done.description else []

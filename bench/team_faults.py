@@ -1,12 +1,12 @@
-"""Kill workers, the database and servers of a team in the middle of their work, again and again.
+"""Kill workers, the database and the server of a team in the middle of their work, again and again.
 
     .venv/bin/python bench/team_faults.py [--rounds 50] [--seed 1] [--record]
 
 Every file of a revision carries its number, so that an answer that mixes two revisions shows. In each round, all
 repositories get a new revision, and while it is indexed and asked about, one process is killed with SIGKILL and started
 again, or a worker is stopped until another one has taken over. Then every repository must reach the new revision
-without any other help. Counted are answers that mix revisions, revisions that were lost (an answer has an older one than
-an answer before), errors that are not clear, rounds without recovery, and what is left over; all must be zero.
+without any other help. Counted are answers that mix revisions, revisions that were lost (an answer has an older one
+than an answer before), errors that are not clear, rounds without recovery, and what is left over; all must be zero.
 """
 
 import argparse
@@ -23,24 +23,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import psycopg
-from own_postgres import OwnPostgres
+from own_postgres import OwnPostgres, free_port
 from record import save_record
-from team_reader import CLEAR, MARK, read_lines
+from team_reader import MARK, Answer, TeamReader
 
 from keyhole.core.config import load_settings
 from keyhole.core.postgres.server_admin import create_tables
+from keyhole.core.team.access_tokens import create_token
 from keyhole.core.team.mirror_sync import sync_repositories
 from keyhole.core.team.repository_source import source_at
-from keyhole.core.team.team_repositories import add_repository, list_repositories
+from keyhole.core.team.team_repositories import add_repository, add_to_group, list_repositories
 
 REPOSITORIES = ("alpha", "beta", "gamma")
 FILES = 40
-VICTIMS = ("worker", "database", "reader", "stopped worker")
+VICTIMS = ("worker", "database", "server", "stopped worker")
+# What an error says while the database is away.
+CLEAR = re.compile(
+    r"The database can't be reached|cannot use the database postgresql://|the database (reports an error|cancelled)"
+)
 LEASE_SECONDS = "2"
 LONGEST_DELAY = 1.2
 # The share of rounds in which a process is killed at any moment, and not while a worker is at work.
 ANY_MOMENT = 0.25
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 20
 RECOVERY_SECONDS = 90
 _AT_WORK = "SELECT count(*) FROM job WHERE lease > now()"
 PROBLEMS = ("mixed revisions", "lost revisions", "unclear errors", "no recovery", "wrong rows", "left over")
@@ -115,7 +120,8 @@ class Team:
         self._temporary.mkdir()
         # Revisions that every answer must have by now, by repository.
         self._least = dict.fromkeys(REPOSITORIES, 0)
-        self._lines = 0
+        self._checked = 0
+        self._port = str(free_port())
         for name in REPOSITORIES:
             (scratch / name).mkdir()
             self._git(name, "init", "--quiet")
@@ -123,7 +129,11 @@ class Team:
         self._settings = load_settings(scratch, {"cache_dir": scratch / "cache"})
         for name in REPOSITORIES:
             add_repository(server.url, source_at(self._settings, scratch / name, ""))
-        self._programs = {name: self._start(name) for name in ("worker", "reader")}
+        add_to_group(server.url, "all", REPOSITORIES)
+        token = create_token(server.url, "reader", ["all"], calls_per_minute=1_000_000)
+        self._programs = {name: self._start(name) for name in ("worker", "server")}
+        self._reader = TeamReader(f"http://127.0.0.1:{self._port}/mcp", token.secret, REPOSITORIES)
+        self._reader.start()
         if not self._recovers(0):
             raise SystemExit("the first revision was not indexed")
 
@@ -151,6 +161,7 @@ class Team:
 
     def end(self) -> None:
         """Stop what runs."""
+        self._reader.stop()
         for program in self._programs.values():
             program.terminate()
             program.wait()
@@ -189,7 +200,12 @@ class Team:
         os.killpg(slow.pid, signal.SIGCONT)
         time.sleep(self._chance.uniform(0, 1))
         slow.terminate()
-        slow.wait()
+        try:
+            slow.wait(PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.report.problem("left over", "a worker that was stopped and continued does not end")
+            slow.kill()
+            slow.wait()
 
     def _recovers(self, number: int) -> bool:
         wanted = {name: self._git(name, "rev-parse", "HEAD") for name in REPOSITORIES}
@@ -202,8 +218,8 @@ class Team:
 
     def _is_read(self, number: int) -> bool:
         """Return whether the reader has seen the new revision of all repositories, after whatever was killed."""
-        last = read_lines(self._answers)[-1:]
-        return bool(last) and set(last[0].get("revisions", {}).values()) == {(number,)}
+        last = self._reader.answers[-1:]
+        return bool(last) and set(last[0].revisions.values()) == {(number,)}
 
     def _check_rows(self, number: int) -> None:
         """Compare the words and texts in the database with the new revision."""
@@ -217,21 +233,26 @@ class Team:
             self.report.problem("wrong rows", f"round {number}: {found} texts, {marked} marks, {others} old marks")
 
     def _check_answers(self) -> None:
-        lines = read_lines(self._answers)
-        for line in lines[self._lines :]:
-            if error := line.get("error"):
-                self.report.counts["errors while something was away"] += 1
-                if not any(re.search(clear, str(error)) for clear in CLEAR):
-                    self.report.problem("unclear errors", str(error))
-                continue
+        answers = self._reader.answers[self._checked :]
+        self._checked += len(answers)
+        for answer in answers:
+            self._check_answer(answer)
+
+    def _check_answer(self, answer: Answer) -> None:
+        if answer.is_away:
+            self.report.counts["calls while the server was away"] += 1
+        elif answer.error:
+            if CLEAR.search(answer.error):
+                self.report.counts["clear errors while the database was away"] += 1
+            else:
+                self.report.problem("unclear errors", answer.error)
+        else:
             self.report.counts["answers"] += 1
-            revisions: dict[str, tuple[int, ...]] = line["revisions"]
-            for name, numbers in revisions.items():
-                if len(numbers) != 1:
-                    self.report.problem("mixed revisions", f"{name}: {numbers} in {line['view']}")
-                elif numbers[0] < self._least[name]:
-                    self.report.problem("lost revisions", f"{name}: {numbers[0]} after {self._least[name]}")
-        self._lines = len(lines)
+        for name, numbers in answer.revisions.items():
+            if len(numbers) != 1:
+                self.report.problem("mixed revisions", f"{name}: {numbers} in {answer.tool}")
+            elif numbers[0] < self._least[name]:
+                self.report.problem("lost revisions", f"{name}: {numbers[0]} after {self._least[name]}")
 
     def _left_over(self) -> list[str]:
         jobs = [f"job {name}" for name in self._rows("SELECT repo::text, worker FROM keyhole.job")]
@@ -247,15 +268,11 @@ class Team:
             self._git(name, "add", "--all")
             self._git(name, "commit", "--quiet", "--message", f"Revision {number}")
 
-    @property
-    def _answers(self) -> Path:
-        return self._scratch / "answers"
-
     def _start(self, name: str) -> "subprocess.Popen[bytes]":
         if name == "worker":
             command = ["-m", "keyhole", "team", "work", "--lease", LEASE_SECONDS]
         else:
-            command = [str(Path(__file__).parent / "team_reader.py"), self._server.url, str(self._answers)]
+            command = ["-m", "keyhole", "mcp", "--http", "--team", "--port", self._port, "--processes", "1"]
         with (self._scratch / f"{name}.log").open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, *command],

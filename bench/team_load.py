@@ -1,5 +1,6 @@
 """Agents that ask a team's server: each call is of a random kind, and an agent pauses between calls as a model does."""
 
+import http.client
 import random
 import re
 import threading
@@ -48,9 +49,9 @@ class Timings:
 
 def calls_for(url: str, repositories: Sequence[int], chance: random.Random, count: int = 200) -> list[Call]:
     """Return calls about names and paths that are in some repositories."""
-    where = "repo = ANY (%s) AND mod(hashtext(id::text), 97) = %s LIMIT 3000"
-    # Any of the remainders gives names from all over the tables.
-    values: list[object] = [list(repositories), chance.randrange(97)]
+    # In an order that gives names from all over the tables.
+    where = "repo = ANY (%s) ORDER BY hashtext(id::text) LIMIT 3000"
+    values: list[object] = [list(repositories)]
     with psycopg.connect(url, options="-c search_path=keyhole,public") as db:
         named = (
             f"SELECT name FROM symbol WHERE kind IN ('function', 'method', 'class') AND length(name) > 4 AND {where}"
@@ -85,7 +86,7 @@ def ask_together(
     everyone = threading.Barrier(clients + 1)
 
     def agent(number: int) -> None:
-        chance, ask = random.Random(number), make_ask()
+        chance, ask = random.Random(number), _reconnecting(make_ask)
         own = chance.sample(calls, len(calls))
         for call in own[:_WARM_UP_CALLS]:
             ask(call.tool, call.arguments)
@@ -113,6 +114,21 @@ def ask_together(
         thread.join()
     timings.elapsed = time.perf_counter() - began
     return timings
+
+
+def _reconnecting(make_ask: Callable[[], Ask]) -> Ask:
+    """Return an agent that connects again if the server has closed the connection during a pause."""
+    agent = make_ask()
+
+    def ask(tool: str, arguments: dict[str, object]) -> dict[str, object]:
+        nonlocal agent
+        try:
+            return agent(tool, arguments)
+        except (ConnectionError, http.client.RemoteDisconnected, http.client.CannotSendRequest):
+            agent = make_ask()
+            return agent(tool, arguments)
+
+    return ask
 
 
 def _note(timings: Timings, lock: threading.Lock, call: Call, answer: dict[str, object], took: float) -> None:

@@ -1,75 +1,76 @@
-"""A process that asks about a team's repositories all the time, and writes down what each answer contains.
+"""An agent that asks a team's server about all repositories all the time, and keeps what each answer contains."""
 
-    python bench/team_reader.py URL FILE
-
-Each line of FILE is JSON: the revisions of each repository in one answer, or the error instead of an answer.
-"""
-
-import json
+import http.client
 import re
-import sys
+import threading
 import time
 from collections import defaultdict
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+
+from load import Ask, http_agent
 
 MARK = "revision"
 _MARKS = re.compile(rf"{MARK} (\d+) of (\w+)")
-# What an error says while the database is away, or was away during an answer.
-CLEAR = (r"cannot use the database postgresql://", r"the database reports an error", r"the database cancelled")
 _PAUSE_SECONDS = 0.05
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """Return what was written down; the last line may be only half written when the reader was killed."""
-    found = []
-    for line in path.read_text().splitlines() if path.exists() else []:
-        try:
-            facts = json.loads(line)
-        except ValueError:
-            continue
-        facts["revisions"] = {name: tuple(numbers) for name, numbers in facts.get("revisions", {}).items()}
-        found.append(facts)
-    return found
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The revisions of each repository in one answer, or the error that came instead, also of the network."""
+
+    tool: str
+    revisions: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    error: str = ""
+    is_away: bool = False
 
 
-def main() -> None:
-    """Ask until killed."""
-    from keyhole.core.config import load_settings
-    from keyhole.core.errors import KeyholeError
-    from keyhole.core.team.team_database import NamedRepository, team_database
-    from keyhole.core.team.team_service import TeamService
-    from keyhole.core.types.view_requests import ReadRequest, SearchRequest
+class TeamReader(threading.Thread):
+    """Asks until it is stopped; the server may be killed and started again at the same address."""
 
-    url, path = sys.argv[1], Path(sys.argv[2])
-    with team_database(url) as db:
-        rows = db.execute("SELECT id, name FROM repository ORDER BY name").fetchall()
-    repositories = [NamedRepository(*row) for row in rows]
-    service = TeamService(repositories, load_settings(Path("/"), {}))
-    paths = tuple(f"{repository.name}/file{number}.py" for repository in repositories for number in (0, 5, 9))
-    views = {
-        "regex": lambda: service.search_view(SearchRequest(f"/{MARK} [0-9]+ of/", limit=50)),
-        "keyword": lambda: service.search_view(SearchRequest(MARK, mode="keyword", limit=50, detail_level="rich")),
-        "read": lambda: service.read_view(ReadRequest(paths, max_lines=2)),
-    }
-    while True:
-        for name, view in views.items():
-            line: dict[str, Any] = {"view": name}
-            try:
-                line["revisions"] = _revisions(view().text)
-            except KeyholeError as error:
-                line["error"] = str(error)
-            with path.open("a") as file:
-                file.write(json.dumps(line) + "\n")
-            time.sleep(_PAUSE_SECONDS)
+    def __init__(self, address: str, secret: str, repositories: tuple[str, ...]) -> None:
+        super().__init__(daemon=True)
+        self.answers: list[Answer] = []
+        self._address = address
+        self._headers = {"Authorization": f"Bearer {secret}"}
+        self._ended = threading.Event()
+        paths = [f"{name}/file{number}.py" for name in repositories for number in (0, 5, 9)]
+        self._calls: tuple[tuple[str, dict[str, object]], ...] = (
+            ("search_code", {"query": f"/{MARK} [0-9]+ of/", "limit": 50}),
+            ("search_code", {"query": MARK, "mode": "keyword", "limit": 50, "detail_level": "rich"}),
+            ("read_file", {"paths": paths, "max_lines": 2}),
+        )
+
+    def stop(self) -> None:
+        """End the thread after the current call."""
+        self._ended.set()
+        self.join()
+
+    def run(self) -> None:
+        """Ask one call after the other."""
+        ask = http_agent(self._address, self._headers)
+        while not self._ended.is_set():
+            for tool, arguments in self._calls:
+                answer = _answer(ask, tool, arguments)
+                if answer.is_away:
+                    ask = http_agent(self._address, self._headers)
+                self.answers.append(answer)
+                time.sleep(_PAUSE_SECONDS)
 
 
-def _revisions(text: str) -> dict[str, list[int]]:
+def _answer(ask: Ask, tool: str, arguments: dict[str, object]) -> Answer:
+    try:
+        answer = ask(tool, arguments)
+    except (OSError, http.client.HTTPException) as error:
+        return Answer(tool, error=f"{type(error).__name__}: {error}", is_away=True)
+    result = answer.get("result")
+    if not isinstance(result, dict):
+        return Answer(tool, error=str(answer.get("error", answer)))
+    text = str(result["content"][0]["text"])
+    return Answer(tool, error=text) if result.get("isError") else Answer(tool, _revisions(text))
+
+
+def _revisions(text: str) -> dict[str, tuple[int, ...]]:
     found: dict[str, set[int]] = defaultdict(set)
     for number, name in _MARKS.findall(text):
         found[name].add(int(number))
-    return {name: sorted(numbers) for name, numbers in found.items()}
-
-
-if __name__ == "__main__":
-    main()
+    return {name: tuple(sorted(numbers)) for name, numbers in found.items()}

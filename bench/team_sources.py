@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # Most of a package's files with these endings are indexed.
-_ENDINGS = (".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".c", ".h", ".cc")
-_ENDINGS += (".cpp", ".hpp", ".rb", ".php", ".cs", ".md", ".rst", ".txt", ".json")
+_ENDINGS = (
+    *(".py", ".pyi", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".c", ".h", ".cc", ".cpp"),
+    *(".hpp", ".rb", ".php", ".cs", ".md", ".rst", ".txt", ".json"),
+)
 _LEAST_BYTES, _MOST_BYTES = 150_000, 40_000_000
 _LARGEST_FILE = 1_000_000
 # Chunks per byte of source, about; only used to decide how many repositories are added next.

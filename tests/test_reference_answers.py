@@ -262,6 +262,7 @@ def test_a_file_that_changed_since_it_was_indexed_is_read_first(shop: Service) -
     assert "return count() + count()" not in text
 
 
+@pytest.mark.files_only("copies an index file of an older version")
 def test_an_index_without_names_says_so_and_is_filled_in(tmp_path: Path) -> None:
     root = tmp_path / "old"
     put(

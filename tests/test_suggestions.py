@@ -215,6 +215,8 @@ def test_other_words_with_a_colon_are_searched_for(line: str) -> None:
 )
 def test_shell_users_get_the_closest_name(base: Path, arguments: list[str], message: str) -> None:
     variables = {"PATH": os.environ["PATH"], "HOME": str(base), "KEYHOLE_CACHE_DIR": str(base / "cache")}
+    # Where the index of the fixture is, with --on-postgres.
+    variables |= {name: value for name, value in os.environ.items() if name == "KEYHOLE_STORE_URL"}
     command = [sys.executable, "-m", "keyhole", *arguments]
     done = subprocess.run(
         command, cwd=base / "proj", env=variables, capture_output=True, text=True, check=False, timeout=60

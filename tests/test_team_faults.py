@@ -1,4 +1,4 @@
-"""A few rounds of bench/team_faults.py: a worker, the database and a reader are killed while a revision is indexed."""
+"""A few rounds of bench/team_faults.py: a worker, the database and the server are killed during an index run."""
 
 import random
 from pathlib import Path
@@ -15,8 +15,8 @@ def test_no_revision_is_lost_or_mixed_when_processes_are_killed(tmp_path: Path) 
         report = team_faults.run(tmp_path, 3, random.Random(1), files=10)
     assert report.problems == []
     assert report.counts["answers"] > 10
-    assert {name: report.counts[f"faults of the {name}"] for name in ("worker", "database", "reader")} == {
+    assert {name: report.counts[f"faults of the {name}"] for name in ("worker", "database", "server")} == {
         "worker": 1,
         "database": 1,
-        "reader": 1,
+        "server": 1,
     }

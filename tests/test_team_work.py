@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ from postgres_server import new_database, prepared_database
 
 from keyhole.core.cli.main import cli, run_command
 from keyhole.core.config import Settings, load_settings
-from keyhole.core.errors import GitError, LostJobError, StoreError, TeamError
+from keyhole.core.errors import ErrorKind, GitError, LostJobError, StoreError, TeamError
 from keyhole.core.git.local_mirror import branch_commit, fetch_branches
 from keyhole.core.masking import mask_text
 from keyhole.core.postgres.job_rows import name_connection
@@ -26,9 +27,11 @@ from keyhole.core.team.access_tokens import Access, access_of
 from keyhole.core.team.job_queue import HeldLease, JobQueue, ask_for
 from keyhole.core.team.repository_source import source_at
 from keyhole.core.team.repository_worker import RepositoryWorker, WorkEvent
+from keyhole.core.team.stop_signal import _stopped, stop_on_signals
 from keyhole.core.team.team_database import NamedRepository
 from keyhole.core.team.team_repositories import add_repository, list_repositories
 from keyhole.core.team.team_service import TeamService
+from keyhole.core.types.choices import Detail, Mode
 from keyhole.core.types.view_requests import SearchRequest
 
 
@@ -80,7 +83,7 @@ def texts_of(url: str, settings: Settings, *names: str) -> str:
     with connect(url) as db:
         rows = db.execute("SELECT id, name FROM repository WHERE name = ANY (%s)", [list(names)]).fetchall()
     service = TeamService([NamedRepository(*row) for row in rows], settings)
-    found = service.search_view(SearchRequest("revision", mode="keyword", detail_level="rich")).text
+    found = service.search_view(SearchRequest("revision", Mode.KEYWORD, detail_level=Detail.RICH)).text
     service.close()
     return found
 
@@ -429,6 +432,34 @@ def test_an_interrupted_worker_gives_its_job_back(
     assert not list(scratch.iterdir())
     worker.work(once=True)
     assert [event.kind for event in events] == ["indexed"]
+
+
+def test_a_signal_that_causes_another_error_still_stops_the_worker(
+    url: str, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(url, settings, tmp_path / "one")
+    worker, events = worker_at(url, settings)
+
+    def stop_while_busy(*_: object) -> None:
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            # As a ROLLBACK does on a connection with a command in progress.
+            raise StoreError("the command could not be sent", ErrorKind.NO_SERVER)
+
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    stop_on_signals()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(HeldLease, "check", stop_while_busy)
+            with pytest.raises(KeyboardInterrupt):
+                worker.work(once=False)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _stopped.clear()
+    assert list_repositories(url)[0].state == "waiting"
+    assert not events
 
 
 def test_a_revision_has_exactly_its_files(url: str, settings: Settings, tmp_path: Path) -> None:

@@ -128,9 +128,10 @@ def work(*, once: bool, workers: int, lease: float, as_json: bool) -> None:
     from functools import partial
 
     from keyhole.core.cli.team_worker import run_worker
-    from keyhole.core.team.worker_processes import end_on_signal, run_workers
+    from keyhole.core.team.stop_signal import stop_on_signals
+    from keyhole.core.team.worker_processes import run_workers
 
-    end_on_signal()
+    stop_on_signals()
     one = partial(run_worker, once=once, lease_seconds=lease, as_json=as_json, is_alone=workers == 1)
     code = one() if workers == 1 else run_workers(workers, one)
     if code:

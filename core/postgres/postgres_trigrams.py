@@ -57,10 +57,17 @@ def _hashes(texts: Iterable[str]) -> list[int]:
 
     Several trigrams may have the same number: a search reads the files it finds anyway.
     """
-    found: set[str] = set()
+    import numpy as np
+
+    found = [np.zeros(0, np.uint32)]
     for text in map(str.casefold, texts):
-        found.update(text[place : place + 3] for place in range(len(text) - 2))
-    return sorted({_signed(crc32(trigram.encode("utf-8", "surrogatepass"))) for trigram in found})
+        letters = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32)
+        first, second, third = (letters[place : len(letters) - 2 + place] for place in range(3))
+        if len(letters) >= 3:
+            # Multiplied with large odd numbers, which spreads the few letters of code over all 32 bits.
+            found.append(first * np.uint32(0x9E3779B1) ^ second * np.uint32(0x85EBCA77) ^ third * np.uint32(0xC2B2AE3D))
+    numbers: list[int] = np.unique(np.concatenate(found)).view(np.int32).tolist()
+    return numbers
 
 
 def _mark(repository: int) -> int:

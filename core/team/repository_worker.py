@@ -18,6 +18,7 @@ from keyhole.core.postgres.team_home import ClaimedRevision, TeamHome
 from keyhole.core.processes import is_running
 from keyhole.core.team.job_queue import DEFAULT_LEASE_SECONDS, HeldLease, Job, JobQueue
 from keyhole.core.team.repository_source import source_at
+from keyhole.core.team.stop_signal import check_stopped
 from keyhole.core.types.index import IndexReport
 from keyhole.core.workspace.model_loader import ModelLoader
 from keyhole.core.workspace.opening import OpenWorkspace
@@ -64,6 +65,7 @@ class RepositoryWorker:
         """Take one job after the other; with `once`, until there is none left to take."""
         delete_abandoned_folders()
         while True:
+            check_stopped()
             try:
                 is_idle = not self.work_on_next()
             except StoreError as error:
@@ -85,7 +87,7 @@ class RepositoryWorker:
         if job is None:
             return False
         try:
-            self._work_on(job)
+            self._work_on_or_stop(job)
         except LostJobError as error:
             self._report(WorkEvent("lost", job.name, error.problem))
         except LockedStoreError as error:
@@ -102,6 +104,14 @@ class RepositoryWorker:
             self._queue.release(job)
             raise
         return True
+
+    def _work_on_or_stop(self, job: Job) -> None:
+        """Work on a job; after a signal, whatever error it has caused, stop."""
+        try:
+            self._work_on(job)
+        except Exception:
+            check_stopped()
+            raise
 
     def _work_on(self, job: Job) -> None:
         source = source_at(self._settings, Path(job.source), job.branch)

@@ -6,23 +6,14 @@ import time
 from collections.abc import Callable
 from multiprocessing import get_context
 from multiprocessing.context import SpawnProcess
-from types import FrameType
 
 from keyhole.core.processes import follow_parent
+from keyhole.core.team.stop_signal import stop_on_signals
 
 # A worker that was killed is replaced after this time, so that one that is killed at once does not keep a core busy.
 _RESTART_SECONDS = 1.0
 _LOOK_SECONDS = 0.2
 Work = Callable[[], int]
-
-
-def end_on_signal() -> None:
-    """Make SIGTERM end this process as Ctrl+C does: the job is given back, and temporary files are deleted."""
-
-    def interrupt(_: int, __: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGTERM, interrupt)
 
 
 def run_workers(count: int, work: Work) -> int:
@@ -57,7 +48,7 @@ def _start(work: Work) -> SpawnProcess:
 
 
 def _run(work: Work) -> None:
-    end_on_signal()
+    stop_on_signals()
     # The parent ends its workers after Ctrl+C, which reaches all of them.
     follow_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
     raise SystemExit(work())
