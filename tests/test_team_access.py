@@ -21,7 +21,7 @@ from fastmcp.exceptions import ToolError
 from fastmcp.server.auth import AccessToken
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from mcp import MCPError
+from mcp.shared.exceptions import MCPError
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.types import Tool
