@@ -49,7 +49,7 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], Engines]:
 
 def root_of(engine: Engine) -> Path:
     """Return the folder of a project."""
-    assert isinstance(engine.files, SourceReader)  # noqa: S101  # as `load` made it
+    assert isinstance(engine.files, SourceReader)  # as `load` made it
     return engine.files.root
 
 
