@@ -1,6 +1,6 @@
 """Ending on Ctrl+C and SIGTERM, and remembering it.
 
-A signal may arrive while an error is handled, whose own error would then take its place. So whoever goes on after an
+A signal may arrive while an error is handled, whose own error would then take its place. So whoever continues after an
 error asks whether a signal has arrived.
 """
 
