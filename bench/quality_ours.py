@@ -1,6 +1,7 @@
 """Keyhole's own ways to search, for bench/quality.py: raw BM25, and each mode as Keyhole answers it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from corpus import Query as Label
 from corpus import fetch_project, load_projects, load_queries
@@ -44,6 +45,12 @@ def load(split: str, model: str = BUILTIN) -> tuple[list[Label], Engines]:
             store = Store(folder / INDEX_FILE)
             engines[str(project["name"])] = Engine(store, SourceReader(root, MAX_BYTES), embedder=embedder)
     return [label for label in load_queries() if label["project"] in engines], engines
+
+
+def root_of(engine: Engine) -> Path:
+    """Return the folder of a project."""
+    assert isinstance(engine.files, SourceReader)  # as `load` made it
+    return engine.files.root
 
 
 def raw_bm25(engines: Engines) -> Searcher:

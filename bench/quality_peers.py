@@ -29,7 +29,7 @@ from unittest.mock import patch
 
 from agents import RIPGREP
 from corpus import fetch_project, load_projects
-from quality_ours import Engines
+from quality_ours import Engines, root_of
 from quality_scores import DEPTH, Place, Searcher
 
 from keyhole.core.index.model_folder import BUILTIN
@@ -102,7 +102,7 @@ def ripgrep(engines: Engines) -> Searcher:
     @cache
     def matches(project: str, word: str) -> dict[str, list[int]]:
         engine = engines[project]
-        return matching_lines(program, engine.files.root, engine.store.paths(), word)
+        return matching_lines(program, root_of(engine), engine.store.paths(), word)
 
     def search(project: str, text: str) -> list[Place]:
         found: dict[str, WordLines] = defaultdict(dict)

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus import Query as Label
-from quality_ours import MAX_BYTES, Engines, scope_of
+from quality_ours import MAX_BYTES, Engines, root_of, scope_of
 from quality_peers import build_semble
 from quality_scores import DEPTH
 
@@ -53,8 +53,8 @@ def measure_speed(labels: list[Label], engines: Engines, model: str) -> dict[str
     speeds = {}
     for project, engine in engines.items():
         texts = [label["query"] for label in labels if label["project"] == project and not is_quoted(label["query"])]
-        query, query_semble = warm_query(texts, engine, build_semble(engine.files.root, model, everything=True))
-        index, index_semble, index_code = cold_index(engine.files.root, model)
+        query, query_semble = warm_query(texts, engine, build_semble(root_of(engine), model, everything=True))
+        index, index_semble, index_code = cold_index(root_of(engine), model)
         speeds[project] = speed = {
             "chunks": float(engine.store.count_chunks()),
             "query": query,

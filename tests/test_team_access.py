@@ -21,9 +21,9 @@ from fastmcp.exceptions import ToolError
 from fastmcp.server.auth import AccessToken
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from mcp import MCPError
 from mcp.server.auth.middleware.auth_context import auth_context_var
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.shared.exceptions import MCPError
 from mcp.types import Tool
 from postgres_server import prepared_database
 from team_repositories_made import index_team, team_settings_for

@@ -67,6 +67,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "mcp": (
         ("keyhole mcp", "serve the client that started it, on stdio"),
         ("keyhole mcp --http --port 7777", "serve any number of clients over HTTP"),
+        ("keyhole mcp --http --team", "serve a team's repositories; tokens decide who sees which"),
     ),
     "wrap": (
         ("keyhole wrap -- npx -y @modelcontextprotocol/server-everything", "run a server and record its calls"),
@@ -102,6 +103,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("keyhole admin init", "create the tables of keyhole in the team's database"),
         ("keyhole admin status", "show the server and its repositories"),
         ("keyhole admin token create ann --group backend", "let Ann's agents ask about the group backend"),
+        ("keyhole admin audit --token ann", "show what they asked"),
     ),
     "completion": (
         ("keyhole completion bash > ~/.local/share/bash-completion/completions/keyhole", "for bash"),

@@ -19,6 +19,9 @@ _DEFINITION = f"""SELECT {_DEFINITION_CELLS} FROM symbol JOIN file ON file.repo 
 _IMPORTS = """SELECT file.path, line, target, part, coalesce(state, ''), link.path
     FROM file JOIN link ON link.repo = file.repo AND file_id = file.id AND kind = 'import'
     WHERE file.repo = %(repo)s AND file.path = ANY(%(paths)s::text[])"""
+_SYMBOLS_NAMED = """SELECT id, file_id, name, kind, parent, signature, start_line, end_line, name_line, depth, modifiers
+    FROM symbol WHERE repo = %(repo)s AND lower(name) = lower(%(name)s::text COLLATE "C") AND name = %(name)s"""
+_FILES = "SELECT id, path, language FROM file WHERE repo = %(repo)s AND id = ANY(%(ids)s::bigint[])"
 _ASCII_UPPER = re.compile("[A-Z]+")
 
 
@@ -47,12 +50,13 @@ class PostgresNames(RepositoryRows):
 
     def definitions_named(self, name: str) -> list[DefinitionRow]:
         """Return the symbols with exactly this name, by path and line."""
-        return self.rows(
-            DefinitionRow,
-            f"""{_DEFINITION} AND lower(name) = lower(%(name)s::text COLLATE "C") AND name = %(name)s
-                ORDER BY file.path, symbol.id""",
-            name=name,
-        )
+        # Most names have few definitions or none, and thousands may be asked for. Over many repositories, planning a
+        # statement that joins two tables would take longer than both statements.
+        found = self.query(_SYMBOLS_NAMED, name=name)
+        ids = list({row[1] for row in found})
+        files = {file_id: (path, language) for file_id, path, language in self.query(_FILES, ids=ids)} if ids else {}
+        rows = [DefinitionRow(row[0], *files[row[1]], *row[2:]) for row in found]
+        return sorted(rows, key=attrgetter("path", "id"))
 
     def definitions_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
         """Return the symbols of these files, by path and line."""

@@ -22,9 +22,12 @@ class PostgresTrigrams(RepositoryRows):
             return self.rows(FileDigest, f"{_FILE} ORDER BY path")
         return self.rows(
             FileDigest,
-            f"""{_FILE} AND (NOT has_trigrams OR id IN (
-                SELECT file_id FROM file_trigrams WHERE repo = %(repo)s AND trigrams @> %(wanted)s::integer[]
-                AND {self._of_repositories})) ORDER BY path""",  # noqa: S608
+            f"""WITH found AS MATERIALIZED (
+                SELECT repo, file_id FROM file_trigrams WHERE repo = %(repo)s AND trigrams @> %(wanted)s::integer[]
+                    AND {self._of_repositories}
+                UNION ALL SELECT repo, id FROM file WHERE repo = %(repo)s AND NOT has_trigrams)
+            SELECT id, path, digest FROM found JOIN file ON file.repo = %(repo)s AND file.repo = found.repo
+                AND file.id = found.file_id ORDER BY path""",  # noqa: S608
             wanted=_hashes(trigrams),
             marks=[_mark(number) for number in self.repositories.numbers],
         )

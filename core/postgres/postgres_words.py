@@ -10,12 +10,14 @@ from math import log
 from keyhole.core.index.rows import ChunkRow, ChunkScope, WordQuery, WordRow
 from keyhole.core.postgres.postgres_chunks import within_scope
 from keyhole.core.postgres.postgres_facts import CHUNKS, PostgresFacts
+from keyhole.core.postgres.repository_set import RepositorySet
 from keyhole.core.postgres.word_places import tokens_of, word_places
 
 # How soon further occurrences of a word count less, and how much the length of a chunk matters.
 _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 # A word in more than half of all chunks would count against a chunk.
 _LEAST_WORTH = 1e-6
+_MOST_COUNTED = 20_000
 # The tables with many rows that questions join.
 _COUNTED = ("file", "chunk", "chunk_word", "symbol", "link", "file_name")
 _CHUNK_OF_WORD = "JOIN chunk ON chunk.repo = %(repo)s AND chunk.repo = hit.repo AND chunk.id = chunk_id"
@@ -24,14 +26,22 @@ _CHUNK_OF_WORD = "JOIN chunk ON chunk.repo = %(repo)s AND chunk.repo = hit.repo 
 class PostgresWords(PostgresFacts):
     """The words of chunks."""
 
+    def __init__(self, url: str, repositories: RepositorySet) -> None:
+        super().__init__(url, repositories)
+        # For the generation with this number: in how many chunks words and phrases are.
+        self._counted: tuple[int, dict[tuple[str, ...], int]] = 0, {}
+
     def prepare_search(self) -> None:
         """Prepare nothing: everything that searching needs is in the tables."""
 
     def word_counts(self, words: Iterable[str]) -> dict[str, int]:
         """Return how many chunks contain each word; words that occur nowhere are missing."""
+        wanted = list(words)
         counted = """SELECT word, count(*) FROM chunk_word WHERE repo = %(repo)s AND word = ANY(%(words)s::text[])
             GROUP BY word"""
-        return dict(self.query(counted, words=list(words)))
+        found = dict(self.query(counted, words=wanted))
+        self._frequencies().update({(word,): found.get(word, 0) for word in wanted})
+        return found
 
     def words_in(self, path: str) -> set[str]:
         """Return every word in a file."""
@@ -57,22 +67,22 @@ class PostgresWords(PostgresFacts):
         hits, words = parts.hits(range(len(parts.texts)), scope)
         # A common word counts only in chunks with a rare one, and there SQLite counts the rare ones twice: the only way
         # to write optional words for it is `rare OR (rare AND common)`.
-        sql = f"""WITH hit AS MATERIALIZED ({hits}),
-            known AS (
-                SELECT hit.*, chunk.words, bool_or(number < %(rare)s) OVER of_chunk AS has_rare,
+        sql = f"""{hits},
+            known AS MATERIALIZED (
+                SELECT hit.*, bool_or(number < %(rare)s) OVER of_chunk AS has_rare,
                     bool_or(number BETWEEN %(rare)s AND %(last_common)s) OVER of_chunk AS has_common
-                FROM hit {_CHUNK_OF_WORD} AND {condition} WINDOW of_chunk AS (PARTITION BY chunk_id)),
+                FROM hit WINDOW of_chunk AS (PARTITION BY chunk_id)),
             counted AS (
-                SELECT chunk_id, number, 0 AS again, frequency, words FROM known
+                SELECT repo, chunk_id, number, frequency, 0 AS again FROM known
                 WHERE number < %(rare)s OR number > %(last_common)s
-                UNION ALL SELECT chunk_id, number, 1, frequency, words FROM known
+                UNION ALL SELECT repo, chunk_id, number, frequency, 1 FROM known
                 WHERE number <= %(last_common)s AND has_rare AND has_common)
             SELECT chunk_id, array_agg(number + 1000 * again), sum(
                     (%(worths)s::float8[])[number + 1] * (frequency * (%(k)s::float8 + 1.0::float8)
                     / (frequency + %(k)s::float8 * (1.0::float8 - %(b)s::float8
                     + %(b)s::float8 * words::float8 / %(average)s::float8)))
                     ORDER BY number > %(last_common)s, again, number) AS bm25
-            FROM counted GROUP BY chunk_id
+            FROM counted AS hit {_CHUNK_OF_WORD} AND {condition} GROUP BY chunk_id
             ORDER BY bm25 DESC FETCH FIRST %(count)s ROWS WITH TIES"""  # noqa: S608
         found = self.query(
             sql,
@@ -91,11 +101,23 @@ class PostgresWords(PostgresFacts):
 
     def _worths(self, parts: "_Parts") -> list[float]:
         """Return how much each word or phrase counts: the fewer chunks contain it, the more."""
-        hits, words = parts.hits(range(len(parts.texts)))
-        counted = f"SELECT number, count(*) FROM ({hits}) hit GROUP BY number"  # noqa: S608
-        with_it = dict(self.query(counted, weights=list(parts.weights), **words))
+        known = self._frequencies()
+        unknown = [number for number, text in enumerate(parts.texts) if text not in known]
+        if unknown:
+            hits, words = parts.hits(unknown)
+            counted = f"{hits} SELECT number, count(*) FROM hit GROUP BY number"  # noqa: S608
+            with_it = dict(self.query(counted, weights=list(parts.weights), **words))
+            known.update({parts.texts[number]: with_it.get(number, 0) for number in unknown})
         chunks = int(self._all_facts().get(CHUNKS, 0))
-        return [_worth(chunks, with_it.get(number, 0)) for number in range(len(parts.texts))]
+        return [_worth(chunks, known[text]) for text in parts.texts]
+
+    def _frequencies(self) -> dict[tuple[str, ...], int]:
+        """Return in how many chunks each word or phrase is, as far as this generation was asked for it."""
+        generation = self.facts().generation
+        # Inside of a transaction that writes, the generation is still that of before.
+        if self._counted[0] != generation or len(self._counted[1]) > _MOST_COUNTED or not self._is_reading:
+            self._counted = generation, {}
+        return self._counted[1]
 
     def _place_numbers(self, chunk_ids: list[int]) -> dict[int, int]:
         """Return the number of each chunk in the order of path and line."""
@@ -111,7 +133,7 @@ class PostgresWords(PostgresFacts):
         parts = _Parts(query)
         hits, words = parts.hits([number for number in range(len(parts.texts)) if not parts.is_common(number)], scope)
         condition, values = within_scope(scope)
-        counted = f"""SELECT chunk.file_id, count(DISTINCT chunk.id) FROM ({hits}) hit {_CHUNK_OF_WORD} AND {condition}
+        counted = f"""{hits} SELECT chunk.file_id, count(DISTINCT chunk.id) FROM hit {_CHUNK_OF_WORD} AND {condition}
             GROUP BY chunk.file_id"""  # noqa: S608
         return dict(self.query(counted, weights=list(parts.weights), **words, **values))
 
@@ -157,21 +179,31 @@ class _Parts:
         return self.rare <= number < self.rare + self.common
 
     def hits(self, numbers: Iterable[int], scope: ChunkScope | None = None) -> tuple[str, dict[str, object]]:
-        """Return a statement for the chunks with these texts, each with its weighted frequency; and its values.
+        """Return the start of a statement that makes the table `hit`, and its values.
 
-        The files and chunks of a scope narrow it down early; the caller adds their values.
+        It has the chunks with these texts, each with its weighted frequency. The files and chunks of a scope narrow it
+        down early; the caller adds their values. Each word is looked up once, also for the phrases that contain it.
         """
         wanted = [number for number in numbers if self.texts[number]]
         words = [number for number in wanted if len(self.texts[number]) == 1]
-        values: dict[str, object] = {"words": [self.texts[number][0] for number in words], "numbers": words}
+        phrases = [number for number in wanted if len(self.texts[number]) > 1]
+        values: dict[str, object] = {
+            "words": [self.texts[number][0] for number in words],
+            "numbers": words,
+            "every": list({word for number in wanted for word in self.texts[number]}),
+        }
         narrow = "" if scope is None or scope.file_ids is None else " AND file_id = ANY(%(file_ids)s::bigint[])"
         narrow += "" if scope is None or scope.chunk_ids is None else " AND chunk_id = ANY(%(chunk_ids)s::bigint[])"
-        statements = [_WORD_HITS + narrow]
-        for number in wanted:
-            if len(self.texts[number]) > 1:
-                statements.append(_phrase_hits(number, len(self.texts[number]), narrow))
-                values |= {f"word_{number}_{place}": word for place, word in enumerate(self.texts[number])}
-        return " UNION ALL ".join(statements), values
+        parts = [(number, word, place) for number in phrases for place, word in enumerate(self.texts[number])]
+        if phrases:
+            values |= {
+                "phrases": [number for number, _, _ in parts],
+                "lengths": [len(self.texts[number]) for number, _, _ in parts],
+                "parts": [word for _, word, _ in parts],
+                "shifts": [place for _, _, place in parts],
+            }
+        posting = _POSTING.format(narrow=narrow, places=", places" if phrases else "")
+        return f"WITH {posting}, hit AS MATERIALIZED ({_WORD_HITS}{_PHRASE_HITS if phrases else ''})", values
 
     def pattern(self, numbers: Iterable[int]) -> str:
         """Return 1 or 0 for each text: whether a chunk contains it.
@@ -184,26 +216,21 @@ class _Parts:
         return "".join("1" if number in reported else "0" for number in range(len(self.texts)))
 
 
+_POSTING = """posting AS MATERIALIZED (
+    SELECT repo, chunk_id, word, in_path, in_definitions, in_text{places} FROM chunk_word
+    WHERE repo = %(repo)s AND word = ANY(%(every)s::text[]){narrow})"""
 _WORD_HITS = """SELECT wanted.number, repo, chunk_id, in_path * (%(weights)s::float8[])[1]
         + in_definitions * (%(weights)s::float8[])[2] + in_text * (%(weights)s::float8[])[3] AS frequency
-    FROM unnest(%(words)s::text[], %(numbers)s::integer[]) wanted(word, number)
-    JOIN chunk_word ON repo = %(repo)s AND chunk_word.word = wanted.word"""
-
-
-def _phrase_hits(number: int, length: int, narrow: str) -> str:
-    """Return a statement for the chunks that contain words one after another: all bits, shifted to the first word."""
-    joins = " ".join(
-        f"""JOIN chunk_word w{place} ON w{place}.repo = w0.repo AND w{place}.chunk_id = w0.chunk_id
-            AND w{place}.word = %(word_{number}_{place})s"""
-        for place in range(1, length)
-    )
-    bits = " & ".join(f"(w{place}.places << {place})" for place in range(length))
-    return f"""SELECT {number}, repo, chunk_id,
-            bit_count(substring(places FROM 1 FOR path_words)) * (%(weights)s::float8[])[1]
-            + bit_count(substring(places FROM path_words + 2 FOR definition_words)) * (%(weights)s::float8[])[2]
-            + bit_count(substring(places FROM path_words + definition_words + 3)) * (%(weights)s::float8[])[3]
-        FROM (
-            SELECT w0.repo, w0.chunk_id, {bits} AS places, path_words, definition_words FROM chunk_word w0 {joins}
-            JOIN chunk ON chunk.repo = w0.repo AND chunk.id = w0.chunk_id
-            WHERE w0.repo = %(repo)s AND w0.word = %(word_{number}_0)s{narrow.replace("AND ", "AND w0.")}
-        ) phrase WHERE bit_count(places) > 0"""  # noqa: S608
+    FROM unnest(%(words)s::text[], %(numbers)s::integer[]) wanted(word, number) JOIN posting USING (word)"""
+# The bits of all places, shifted to that of the first word, are left where the words follow one another. Chunks are
+# looked up only for phrases that were found.
+_PHRASE_HITS = """ UNION ALL SELECT number, hit.repo, hit.chunk_id,
+        bit_count(substring(places FROM 1 FOR path_words)) * (%(weights)s::float8[])[1]
+        + bit_count(substring(places FROM path_words + 2 FOR definition_words)) * (%(weights)s::float8[])[2]
+        + bit_count(substring(places FROM path_words + definition_words + 3)) * (%(weights)s::float8[])[3]
+    FROM (
+        SELECT number, repo, chunk_id, bit_and(places << shift) AS places
+        FROM unnest(%(phrases)s::integer[], %(lengths)s::integer[], %(parts)s::text[], %(shifts)s::integer[])
+            part(number, length, word, shift) JOIN posting USING (word)
+        GROUP BY number, length, repo, chunk_id HAVING count(*) = length AND bit_count(bit_and(places << shift)) > 0
+    ) hit JOIN chunk ON chunk.repo = %(repo)s AND chunk.repo = hit.repo AND chunk.id = hit.chunk_id"""

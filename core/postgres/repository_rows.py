@@ -34,6 +34,8 @@ class RepositoryRows:
         self._db = connect(url)
         # Whether the current transaction has changed indexed content. New times of files or trigrams are not content.
         self._has_changed = False
+        # Whether everything is read from one state of the index.
+        self._is_reading = False
         # Rows that are copied into their tables before the next statement that may need them.
         self._waiting: dict[str, list[Sequence[object]]] = defaultdict(list)
         self._waiting_paths: set[str] = set()
@@ -65,9 +67,11 @@ class RepositoryRows:
         limit = "" if left is None else f"; SET LOCAL statement_timeout = {int(left * 1_000) + 1}"
         with explained(self.url):
             self._begin_reading(f"BEGIN READ ONLY, ISOLATION LEVEL REPEATABLE READ{limit}")
+        self._is_reading = True
         try:
             yield
         finally:
+            self._is_reading = False
             self._end("ROLLBACK")
 
     def _begin_reading(self, statement: str) -> None:

@@ -22,6 +22,9 @@ _CONNECT_SECONDS = 10
 _KEEP_ALIVE = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
 _PASSWORD = re.compile(r"(?<=://)([^/@]*):[^@/]*@")
 _EXTENSION = "vector"
+# Every statement has an index. The server would often read whole tables instead, because it does not count the time to
+# unpack long values; and compiling a statement takes longer than it saves.
+_PLANS = "SET enable_seqscan = off; SET jit = off; SET max_parallel_workers_per_gather = 0"
 
 
 class BitString(bytes):
@@ -53,7 +56,7 @@ def connect(url: str) -> Connection:
             application_name="keyhole",
         )
         db.adapters.register_dumper(BitString, _BitStringDumper)
-        db.execute(f"SET search_path = {SCHEMA}, public; {_KEEP_ALIVE}")
+        db.execute(f"SET search_path = {SCHEMA}, public; {_KEEP_ALIVE}; {_PLANS}")
         return db
 
 
