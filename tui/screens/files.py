@@ -167,7 +167,7 @@ class FilesScreen(CostColumnScreen):
     def _show_skip(self, skip: Skip) -> None:
         self._wanted = self.opened = None
         self._show_frame(f"{skip.path} · skipped")
-        self.view.show(Document(f"○ {skip.path}\n\nSkipped: {skip.text}\n"))
+        self.view.show(Document(f"○ {skip.path}\n\nSkipped: {skip.text}\n", wraps=True))
 
     def _skip_of(self, path: str) -> Skip | None:
         known = self.explorer.inventory if self.explorer.inventory.generation else self.explorer.found_files
@@ -208,7 +208,7 @@ class FilesScreen(CostColumnScreen):
             return
         self._wanted = None
         self.opened, self._next_offset = opened, message.next_offset
-        document = Document(message.text)
+        document = Document(message.text, wraps=True)
         if message.source:
             document = source_document(opened.path, message.source, opened.marked, opened.marks)
         self.view.show(document, line=opened.marked.start if opened.tab == SOURCE else 1)
