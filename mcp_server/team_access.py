@@ -24,7 +24,7 @@ from starlette.authentication import AuthenticationError
 from keyhole.core.config import Settings
 from keyhole.core.errors import KeyholeError
 from keyhole.core.team.access_book import AccessBook
-from keyhole.core.team.access_tokens import Access
+from keyhole.core.team.access_tokens import TeamAccess
 from keyhole.core.team.team_service import DEFAULT_NAME, TeamService
 from keyhole.core.team.team_services import TeamServices, chosen
 from keyhole.core.team.team_workspace import team_folder
@@ -129,11 +129,11 @@ class AlwaysFresh:
         """Do nothing."""
 
 
-def current_access() -> Access:
+def current_access() -> TeamAccess:
     """Return what the caller may do."""
     token = get_access_token()
     access = token.claims.get(_ACCESS) if token else None
-    if not isinstance(access, Access):
+    if not isinstance(access, TeamAccess):
         raise ToolError("this call has no valid token")
     return access
 

@@ -23,7 +23,7 @@ from keyhole.core.postgres.job_rows import name_connection
 from keyhole.core.postgres.postgres_schema import TABLES
 from keyhole.core.postgres.server_connection import connect
 from keyhole.core.postgres.team_home import ClaimedRevision, TeamHome
-from keyhole.core.team.access_tokens import Access, access_of
+from keyhole.core.team.access_tokens import TeamAccess, access_of
 from keyhole.core.team.job_queue import HeldLease, JobQueue, ask_for
 from keyhole.core.team.repository_source import source_at
 from keyhole.core.team.repository_worker import RepositoryWorker, WorkEvent
@@ -168,7 +168,7 @@ def test_a_token_gives_access_to_its_groups_until_it_is_revoked_or_expires(
     secret = said("admin", "token", "create", "ann", "--group", "one", "--group", "two").strip()
     assert mask_text(f"token: {secret}") == "token: [secret: keyhole-token]"
     access = access_of(url, secret)
-    assert isinstance(access, Access)
+    assert isinstance(access, TeamAccess)
     assert ([repository.name for repository in access.repositories], access.calls_per_minute) == (["one", "two"], 600)
     assert access_of(url, secret[:-1]) is None
     assert "already a token 'ann'" in problem_of(capsys, "admin", "token", "create", "ann", "--group", "one")

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from keyhole.core.postgres.kept_connection import KeptConnection
 from keyhole.core.postgres.server_connection import Connection
-from keyhole.core.team.access_tokens import Access, access_on
+from keyhole.core.team.access_tokens import TeamAccess, access_on
 from keyhole.core.team.team_database import NamedRepository, group_numbers
 
 _SECONDS = 2.0
@@ -32,9 +32,9 @@ class AccessBook:
     def __init__(self, url: str, group: str = "") -> None:
         self._kept = KeptConnection(url)
         self._group = group
-        self._known: dict[bytes, tuple[float, Access | None]] = {}
+        self._known: dict[bytes, tuple[float, TeamAccess | None]] = {}
 
-    def access(self, token: str) -> Access | None:
+    def access(self, token: str) -> TeamAccess | None:
         """Return what the bearer of a token may do; None if it is not valid."""
         key = sha256(token.encode("utf-8", "surrogatepass")).digest()
         looked_up, access = self._known.get(key, (float("-inf"), None))
@@ -46,7 +46,7 @@ class AccessBook:
         self._known[key] = time.monotonic(), access
         return access
 
-    def seconds_to_wait(self, access: Access) -> int:
+    def seconds_to_wait(self, access: TeamAccess) -> int:
         """Count a call; return 0 if it may be made, or in how many seconds the next one may."""
         calls, seconds = self._kept.ask(lambda db: db.execute(_COUNT, [access.token]).fetchone()) or (0, 0)
         return max(1, int(seconds)) if calls > access.calls_per_minute else 0
@@ -55,7 +55,7 @@ class AccessBook:
         """Close the connection; the next question opens it again."""
         self._kept.close()
 
-    def _look_up(self, db: Connection, token: str) -> Access | None:
+    def _look_up(self, db: Connection, token: str) -> TeamAccess | None:
         access = access_on(db, token)
         if access is None or not self._group:
             return access

@@ -24,7 +24,7 @@ DEFAULT_CALLS_PER_MINUTE = 600
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class TeamAccess:
     """What the bearer of a token may do: see these repositories, and make so many calls per minute."""
 
     token: str
@@ -100,20 +100,20 @@ def revoke_token(url: str, name: str) -> bool:
         return known[name] is None
 
 
-def access_of(url: str, token: str) -> Access | None:
+def access_of(url: str, token: str) -> TeamAccess | None:
     """Return what the bearer of a token may do; None if there is no such token, or it is revoked or expired."""
     with team_database(url) as db:
         return access_on(db, token)
 
 
-def access_on(db: Connection, token: str) -> Access | None:
+def access_on(db: Connection, token: str) -> TeamAccess | None:
     """Do the same on an open connection."""
     found = db.execute(_FIND, [_hash(token)]).fetchone()
     if found is None:
         return None
     token_id, name, calls = found
     repositories = tuple(NamedRepository(*row) for row in db.execute(_REPOSITORIES, [token_id]))
-    return Access(name, repositories, calls)
+    return TeamAccess(name, repositories, calls)
 
 
 def _hash(token: str) -> bytes:
