@@ -12,12 +12,11 @@ from keyhole.core.cli.options import json_option
 from keyhole.core.cli.output import EXIT_ERROR, exit_with_nothing, print_json, print_text, say
 from keyhole.core.cli.store_address import store_url, team_settings
 from keyhole.core.cli.team_group_commands import group
+from keyhole.core.cli.team_worker import run_worker, short
 
 if TYPE_CHECKING:
     from keyhole.core.team.mirror_sync import SyncResult
     from keyhole.core.team.team_repositories import TeamRepository
-
-_SHORT_REVISION = 12
 
 
 @click.group()
@@ -127,7 +126,6 @@ def work(*, once: bool, workers: int, lease: float, as_json: bool) -> None:
     team_settings()
     from functools import partial
 
-    from keyhole.core.cli.team_worker import run_worker
     from keyhole.core.team.stop_signal import stop_on_signals
     from keyhole.core.team.worker_processes import run_workers
 
@@ -136,11 +134,6 @@ def work(*, once: bool, workers: int, lease: float, as_json: bool) -> None:
     code = one() if workers == 1 else run_workers(workers, one)
     if code:
         raise click.exceptions.Exit(code)
-
-
-def short(revision: str) -> str:
-    """Return as much of a revision as people need."""
-    return revision.removeprefix("files-")[:_SHORT_REVISION]
 
 
 def _facts(found: "TeamRepository") -> dict[str, object]:
