@@ -233,7 +233,9 @@ class TeamBench:
         return int(self._value("SELECT coalesce(sum(value::integer), 0) FROM fact WHERE name = 'chunk_count'"))
 
     def _ids_by_size(self) -> list[int]:
-        by_size = "SELECT repo FROM fact WHERE name = 'chunk_count' ORDER BY value::integer, repo"
+        """Return the repositories with code to ask about, smallest first."""
+        by_size = """SELECT repo FROM symbol WHERE kind IN ('function', 'method', 'class')
+            GROUP BY repo HAVING count(DISTINCT name) > 50 ORDER BY count(*), repo"""
         return [int(row[0]) for row in self._sql(by_size)]
 
     def _count(self, table: str) -> int:

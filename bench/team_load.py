@@ -18,6 +18,11 @@ PAUSE = (2.0, 8.0)
 _WARM_UP_CALLS = 3
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
 
+# In an order that gives names from all over the tables. A name with several definitions would be asked back about.
+_NAMES = """SELECT name FROM symbol WHERE kind IN ('function', 'method', 'class') AND length(name) > 4
+    AND repo = ANY (%s) GROUP BY name HAVING count(*) = 1 ORDER BY hashtext(name) LIMIT 3000"""
+_PATHS = "SELECT path, lines FROM file WHERE lines > 20 AND repo = ANY (%s) ORDER BY hashtext(path) LIMIT 3000"
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -49,16 +54,10 @@ class Timings:
 
 def calls_for(url: str, repositories: Sequence[int], chance: random.Random, count: int = 200) -> list[Call]:
     """Return calls about names and paths that are in some repositories."""
-    # In an order that gives names from all over the tables.
-    where = "repo = ANY (%s) ORDER BY hashtext(id::text) LIMIT 3000"
     values: list[object] = [list(repositories)]
     with psycopg.connect(url, options="-c search_path=keyhole,public") as db:
-        named = (
-            f"SELECT name FROM symbol WHERE kind IN ('function', 'method', 'class') AND length(name) > 4 AND {where}"
-        )
-        names = [str(name) for (name,) in db.execute(named, values)]  # type: ignore[arg-type,unused-ignore]
-        files = f"SELECT path, lines FROM file WHERE lines > 20 AND {where}"
-        paths = db.execute(files, values).fetchall()  # type: ignore[arg-type,unused-ignore]
+        names = [str(name) for (name,) in db.execute(_NAMES, values)]
+        paths = db.execute(_PATHS, values).fetchall()
     calls = []
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
