@@ -5,13 +5,19 @@ A thread started to answer a request inherits its deadline; independent work suc
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from threading import Semaphore
+from typing import TypeVar
 
 from keyhole.core.errors import DeadlineError, ErrorKind
 from keyhole.core.turns import give_way
+
+Item = TypeVar("Item")
+# Items between two checks: a check takes as long as a little work on each of some items.
+_PACE = 200
 
 
 class Deadline:
@@ -67,6 +73,14 @@ def check_time() -> None:
     """Raise DeadlineError if the deadline has passed."""
     give_way()
     time_left()
+
+
+def paced(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items of a list that may be long, and check the time after every few."""
+    rest = iter(items)
+    while batch := list(islice(rest, _PACE)):
+        check_time()
+        yield from batch
 
 
 @contextmanager

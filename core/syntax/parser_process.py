@@ -15,7 +15,7 @@ from functools import cache
 from threading import BoundedSemaphore
 from typing import Any, BinaryIO, cast
 
-from keyhole.core.deadline import acquire_slot, time_left
+from keyhole.core.deadline import acquire_slot, paced, time_left
 from keyhole.core.errors import ErrorKind, ParserError
 from keyhole.core.syntax.chunks import cut_chunks
 from keyhole.core.syntax.forked_parser import ForkedParser
@@ -173,7 +173,7 @@ def _outline(facts: list[Any]) -> Outline:
     language, symbols, imports, has_errors, missed, references = facts
     return Outline(
         language,
-        tuple(map(_symbol, symbols)),
+        tuple(map(_symbol, paced(symbols))),
         tuple(Import(*one) for one in imports),
         has_errors,
         missed,
