@@ -164,7 +164,7 @@ class SharedServer:
 
     def _leave(self) -> None:
         """End at once: a running update stops between two transactions, and its workers end with this process."""
-        self._retire()
+        self._socket.give_up()
         self._runner.stop()
         self._workspaces.close()
         os._exit(0)

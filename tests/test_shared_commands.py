@@ -23,15 +23,11 @@ def test_commands_print_the_same_bytes(home: Home) -> None:
         # The first command starts the runner.
         home.run("search", "RetryPolicy")
         for command in (
-            ["search", "RetryPolicy"],
             ["search", "RetryPolicy", "--json"],
             ["search", "nothing-like-it", "--mode", "symbol"],
-            ["map", "src/retry.py"],
             ["read", "src/retry.py", "src/part_1.py"],
             ["refs", "RetryPolicy"],
-            ["tree"],
             ["map", "gone.py"],
-            ["search", "/(/"],
             ["search", "--limit", "x"],
             ["map", "retry.py", "--root", "src"],
         ):
@@ -72,7 +68,7 @@ def test_a_command_runs_where_it_was_called(home: Home) -> None:
 
 
 def test_servers_with_other_settings_are_shown_and_stopped_too(home: Home) -> None:
-    with home.session(), home.session(KEYHOLE_SEARCH_LIMIT="7"):
+    with home.session(), home.session(KEYHOLE_VIEW_MAX_TOKENS="3000"):
         facts = json.loads(home.run("status", "--json")[1])["shared_servers"]
         assert [(server["clients"], server["workspaces"]) for server in facts] == [(1, [str(home.root)])] * 2
         text = home.run("status")[1].decode()
@@ -84,4 +80,4 @@ def test_servers_with_other_settings_are_shown_and_stopped_too(home: Home) -> No
     stopped = home.run("mcp", "--stop")[2]
     for server in facts:
         assert b"stopped the shared server (process %d)" % server["process"] in stopped
-    assert home.run("status")[1].decode().endswith("\nShared server  not running\n")
+    assert b"\nShared server  not running\n" in home.run("status")[1]
