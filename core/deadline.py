@@ -5,7 +5,7 @@ A thread started to answer a request inherits its deadline; independent work suc
 """
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import islice
@@ -75,12 +75,15 @@ def check_time() -> None:
     time_left()
 
 
-def paced(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items of a list that may be long, and check the time after every few."""
-    rest = iter(items)
-    while batch := list(islice(rest, _PACE)):
-        check_time()
+def paced(items: Iterable[Item]) -> Iterable[Item]:
+    """Return items that may be many, and check the time after every few of them."""
+    return items if isinstance(items, Sized) and len(items) <= _PACE else _paced(iter(items))
+
+
+def _paced(items: Iterator[Item]) -> Iterator[Item]:
+    while batch := list(islice(items, _PACE)):
         yield from batch
+        check_time()
 
 
 @contextmanager

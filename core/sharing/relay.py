@@ -7,15 +7,12 @@ import _socket
 import _thread
 import os
 import sys
-import time
 
 from keyhole.core.sharing.reach_server import Connection, reach
 from keyhole.core.sharing.share_address import ShareAddress, UnsharedError
 from keyhole.core.sharing.unanswered import Unanswered
 
 _CHUNK = 1 << 16
-# A server that ends again so soon may not have survived a request: that one is sent to a server for this client alone.
-_SOON = 60.0
 
 
 class Relay:
@@ -29,7 +26,8 @@ class Relay:
         # Held while messages are sent and while the server is replaced.
         self._sending = _thread.allocate_lock()
         self._is_done = False
-        self._replaced = float("-inf")
+        # The requests that were sent to a second server.
+        self._repeated: set[bytes] = set()
 
     def run(self) -> int:
         """Pass messages until the client or the server is done; return the exit code."""
@@ -77,10 +75,11 @@ class Relay:
             if self._is_done:
                 return
             self._server.close()
-            is_first = time.monotonic() - self._replaced > _SOON
-            self._replaced = time.monotonic()
-            self._server = self._shared_server() if is_first else own_server()
             greeting, again = self._unanswered.to_repeat()
+            requests = set(filter(None, again.split(b"\n")))
+            # A request that two servers did not survive is not for a server that others use.
+            self._server = self._shared_server() if self._repeated.isdisjoint(requests) else own_server()
+            self._repeated = requests
             for line in greeting:
                 _send(self._server, line)
                 if b'"initialize"' in line:

@@ -60,10 +60,12 @@ def _asked(address: ShareAddress, kind: bytes) -> SharedStatus | None:
         raise UnsharedError(f"the shared server does not answer ({error})") from None
     finally:
         connection.close()
-    if not facts:
+    try:
+        process, sessions, cache_dir, *roots = facts
+        return SharedStatus(int(process), int(sessions), cache_dir, tuple(roots))
+    except ValueError:
+        # Another version, which says something else.
         return None
-    process, sessions, cache_dir, *roots = facts
-    return SharedStatus(int(process), int(sessions), cache_dir, tuple(roots))
 
 
 def _rest(connection: Connection) -> bytes:

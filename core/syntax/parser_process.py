@@ -6,6 +6,7 @@ worker is never used again.
 """
 
 import atexit
+import json
 import os
 import select
 import signal
@@ -173,7 +174,7 @@ def _outline(facts: list[Any]) -> Outline:
     language, symbols, imports, has_errors, missed, references = facts
     return Outline(
         language,
-        tuple(map(_symbol, paced(symbols))),
+        tuple(_symbol(facts) for text in symbols for facts in paced(json.loads(text))),
         tuple(Import(*one) for one in imports),
         has_errors,
         missed,

@@ -61,7 +61,7 @@ def pick(symbols: Sequence[Symbol], level: MapLevel, each: int | None, owner: Sy
 
 def count_shown(items: Items) -> int:
     """Count the symbols that are shown, at every depth."""
-    return sum(1 + count_shown(item.items) for item in items if isinstance(item, Item))
+    return sum(1 + count_shown(item.items) for item in paced(items) if isinstance(item, Item))
 
 
 def first_gap(items: Items) -> Gap | None:
@@ -77,7 +77,7 @@ def has_gap(items: Items) -> bool:
 
 def count_inside(symbols: Sequence[Symbol]) -> int:
     """Count symbols at every depth."""
-    return sum(1 for symbol in symbols for _ in symbol.walk())
+    return sum(1 for symbol in paced(symbols) for _ in symbol.walk())
 
 
 def longest_list(symbols: Sequence[Symbol]) -> int:
