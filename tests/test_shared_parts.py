@@ -10,9 +10,15 @@ from pathlib import Path
 import pytest
 
 from keyhole.core import turns
+from keyhole.core.deadline import Deadline, within
+from keyhole.core.errors import DeadlineError
 from keyhole.core.service import Service
 from keyhole.core.sharing.reach_server import connect_loopback
 from keyhole.core.sharing.unanswered import Unanswered
+from keyhole.core.types.source_files import SourceFile
+from keyhole.core.types.syntax import Outline, Symbol
+from keyhole.core.types.view_requests import MapRequest
+from keyhole.core.view.maps.map_view import map_view, parse_map_request
 from keyhole.mcp_server.open_workspaces import OpenWorkspaces
 from keyhole.mcp_server.shared_listener import SharedSocket, serve_connections
 
@@ -112,3 +118,23 @@ def test_what_was_not_answered_is_asked_again() -> None:
     kept.add(b"\n" + line(method="notifications/cancelled", params={"requestId": 3}) + b"x" * 3_000_000)
     assert kept.to_repeat()[1].startswith(one + b"x")
     assert len(kept.to_repeat()[1]) < 1_100_000
+
+
+def test_the_map_of_a_long_file_checks_its_time_and_gives_way() -> None:
+    def ended(count: int) -> bool:
+        names = [f"f_{number}" for number in range(count)]
+        symbols = tuple(
+            Symbol(name, "function", f"{name}()", "", "", line, line, line, "", True)
+            for line, name in enumerate(names, 1)
+        )
+        source = SourceFile("a.py", 0, 0, "", "", "\n" * count)
+        try:
+            with within(Deadline(0)):
+                map_view(source, Outline("python", symbols), parse_map_request(MapRequest("a.py")))
+        except DeadlineError:
+            return True
+        return False
+
+    assert ended(1_000)
+    # A short one is written before anyone could notice.
+    assert not ended(10)
