@@ -109,11 +109,11 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Installing Keyhole into $(VENV), once; this takes a minute or two"
 	@if command -v uv >/dev/null 2>&1; then \
 		uv venv --quiet --allow-existing $(VENV) && \
-		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web,team]' --group dev; \
+		uv pip install --quiet --python $(VENV)/bin/python --constraint constraints.txt --editable '.[web,team,models]' --group dev; \
 	else \
 		python3 -m venv $(VENV) && \
 		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --upgrade pip && \
-		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web,team]' --group dev; \
+		$(VENV)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[web,team,models]' --group dev; \
 	fi
 	@$(VENV)/bin/python -m compileall -q core tui mcp_server assets
 	@touch $@

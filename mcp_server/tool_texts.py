@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from keyhole.core.types.choices import ToolSet
 from keyhole.core.view.budget.limits import DEEPEST, LIMITS, MAX_CONTEXT_LINES, MAX_TOKENS, Limit
 
-# Claude Code truncates descriptions and instructions at this length.
+# Far below what the client lab found (docs/clients.md: 4,096 characters of instructions in Claude Code); older versions
+# of it kept this much.
 LONGEST_DESCRIPTION = 2_048
 # What the list of tools may cost, by the estimate of docs/tokens.md on the JSON that is sent.
 LIST_BUDGETS = {ToolSet.ALL: 2_400, ToolSet.CORE: 1_400}

@@ -186,10 +186,11 @@ def tmux(tmp_path: Path) -> Iterator[list[str]]:
     inner = [program, "-S", str(tmp_path / "inner"), "-f", os.devnull]
     outer = [program, "-S", str(tmp_path / "outer"), "-f", os.devnull]
     environment = {name: value for name, value in os.environ.items() if name != "TMUX"} | {"TERM": "xterm-256color"}
-    subprocess.run([*outer, "new-session", "-d", "-x", "80", "-y", "24"], check=True, env=environment)
+    # Not the user's own shell, whose profile may take long.
+    subprocess.run([*outer, "new-session", "-d", "-x", "80", "-y", "24", "sh"], check=True, env=environment)
     subprocess.run([*outer, "set", "-g", "set-clipboard", "on"], check=True)
     subprocess.run(
-        [*outer, "send-keys", f"TERM=xterm-256color TMUX= {' '.join(inner)} new-session", "Enter"], check=True
+        [*outer, "send-keys", f"TERM=xterm-256color TMUX= {' '.join(inner)} new-session sh", "Enter"], check=True
     )
     for _ in range(500):
         if subprocess.run([*inner, "list-clients"], check=False, capture_output=True, text=True).stdout:

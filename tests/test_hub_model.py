@@ -88,6 +88,14 @@ def test_a_search_downloads_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         open_embedder("hub:someone/else")
 
 
+def test_without_the_extra_an_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As Python does for a module that can't be found.
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ModelError, match="needs the extra models") as caught:
+        open_embedder("hub:someone/else")
+    assert "keyhole[models]" in caught.value.remedy
+
+
 def test_a_damaged_model_is_downloaded_again_once_it_is_deleted(hub: ThreadingHTTPServer, tmp_path: Path) -> None:
     endpoint = f"http://127.0.0.1:{hub.server_address[1]}"
     model, *_ = ask(tmp_path, endpoint)

@@ -1,5 +1,6 @@
 """The explorer starts as it was left, and remembers the queries that the user acted on."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,23 @@ def test_it_starts_as_it_was_left(acme: Service, folder: Path) -> None:
 
     run(acme, folder, leave)
     run(acme, folder, find_again)
+
+
+def test_what_a_screen_that_was_left_open_says(
+    acme: Service, folder: Path, snap_compare: Callable[..., bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def leave(pilot: Pilot[None]) -> None:
+        await press(pilot, "alt+2")
+
+    async def has_a_notice(pilot: Pilot[None]) -> None:
+        await settle(pilot)
+        assert pilot.app._notifications
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    run(acme, folder, leave)
+    app = make_app(acme)
+    app.state = WorkspaceState.of(acme.root, folder=folder)
+    assert snap_compare(app, terminal_size=(100, 20), run_before=has_a_notice)
 
 
 def test_a_fresh_start_shows_nothing_of_it(acme: Service, folder: Path) -> None:

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from driving import LARGE, MIDDLE, ask, explore, explorer, files, make_app, press, settle
+from driving import LARGE, MIDDLE, answer_of, ask, explore, explorer, files, make_app, press, settle
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
 from keyhole.core.service import Service
+from keyhole.core.types.choices import Detail
+from keyhole.core.view.budget import limits
 from keyhole.tui.document import Document
 from keyhole.tui.screens import explore as explore_module
+from keyhole.tui.search_state import SearchState
 from keyhole.tui.widgets.line_view import LineView
 from keyhole.tui.widgets.view_line import ViewLine
 
@@ -22,6 +25,8 @@ TEXT = f"# Notes\n\n{LONG}\n\n\tdef tab(self):\x1b[31m red \u202e right to left 
 
 @pytest.fixture(autouse=True)
 def _without_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    # The workspace is small, so only a budget that is too small for agents shortens something.
+    monkeypatch.setattr(limits, "MIN_TOKENS", 100)
     monkeypatch.setattr(explore_module, "DEBOUNCE_SECONDS", 0.001)
     monkeypatch.delenv("NO_COLOR", raising=False)
 
@@ -78,6 +83,11 @@ async def select(pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
+async def show_in_full(pilot: Pilot[None]) -> None:
+    explore(pilot).search_state = SearchState(detail=Detail.RICH, max_tokens=800)
+    await ask(pilot, "handle event limit:10", "enter", "s")
+
+
 def is_finding(pilot: Pilot[None]) -> bool:
     return view_of(pilot).is_finding and bool(pilot.app.screen.query(ViewLine))
 
@@ -108,6 +118,7 @@ STATES = {
     "gone-to-line": State(
         opened("src/acme/retry.py", 1, "colon", "3", "0", "enter"), lambda pilot: view_of(pilot).current_line == 30
     ),
+    "shown-in-full": State(show_in_full, lambda pilot: answer_of(pilot).request.offset),
     "selected": State(select, lambda pilot: files(pilot).view.text_selection, (100, 20)),
 }
 

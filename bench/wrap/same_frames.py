@@ -121,7 +121,7 @@ def with_inspector(name: str, place: Place) -> Outcome:
     """Use the command line of the Inspector, which has a client of the SDK for TypeScript."""
     server = SERVERS[name]
     environment = {**os.environ, **place.environment(server), "HOME": str(place.logs)}
-    for options in (["--method", "tools/list"], _inspector_call(server.calls[0], place.work)):
+    for options in (["--method", "tools/list"], inspector_call(server.calls[0], place.work)):
         command = [str(BIN / "mcp-inspector"), "--cli", *place.command(server), *options]
         subprocess.run(
             command,
@@ -138,7 +138,8 @@ def with_inspector(name: str, place: Place) -> Outcome:
     return done
 
 
-def _inspector_call(call: Call, work: Path) -> Sequence[str]:
+def inspector_call(call: Call, work: Path) -> Sequence[str]:
+    """Return the options of the Inspector for a call of a tool."""
     tool, given = call
     pairs = [f"{key}={filled(value, work)}" for key, value in given.items()]
     return ["--method", "tools/call", "--tool-name", tool, *(part for pair in pairs for part in ("--tool-arg", pair))]

@@ -1,11 +1,12 @@
 """keyhole wrap with real servers from npm and PyPI, and real clients: nothing may change, and it must cost little.
 
-    .venv/bin/python bench/wrap/wrap_test.py [--record] [--only frames|clients|http|figures|fixture]   # make wrap-test
+    .venv/bin/python bench/wrap/wrap_test.py [--record] [--only PART]...   # make wrap-test
 
 The servers and the Inspector are installed in fixed versions into bench/.data the first time. `frames` makes 10,000
 exchanges with eight servers, with a tap on each side of the wrap, and compares all bytes. `clients` does the same with
-the clients of fastmcp, the SDK and the Inspector. `http` uses a server with an address. `figures` measures. `fixture`
-writes the first exchanges of each server to tests/fixtures/wrap, for `make test`.
+the clients of fastmcp, the SDK and the Inspector, and `budget` has them read long answers page by page. `http` uses a
+server with an address. `figures` measures. `fixture` writes the first exchanges of each server to tests/fixtures/wrap,
+for `make test`.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from dataclasses import asdict
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from budget_clients import read_with_every_client
 from same_frames import KEYHOLE, Place, with_fastmcp, with_inspector, with_raw_client, with_sdk
 from wrap_figures import latencies, memory, start_times
 from wrapped_servers import BIN, SERVERS, install_servers, make_workspace
@@ -33,7 +35,6 @@ _EXCHANGES = 10_000
 _OF_CLIENTS = ("everything", "filesystem", "git", "fastmcp")
 _FIXTURE = Path(__file__).parents[2] / "tests" / "fixtures" / "wrap" / "exchanges.zip"
 _IN_FIXTURE = 14
-_PARTS = ("frames", "clients", "http", "figures", "fixture")
 # From the issue: what a wrap may add.
 _LIMITS = {"start_added_ms": 150.0, "p50_added_ms": 3.0, "p95_added_ms": 10.0}
 _MOST_GROWTH_MB = 5.0
@@ -43,20 +44,18 @@ def main() -> None:
     """Run the parts; exit with 1 if something changed, or costs too much."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", action="store_true", help="store the figures in bench/records")
-    parser.add_argument("--only", choices=_PARTS, action="append", help="run only this part; may be repeated")
+    parser.add_argument("--only", choices=_RUN, action="append", help="run only this part; may be repeated")
     given = parser.parse_args()
     if given.record:
         refuse_changes()
     install_servers()
-    wanted = given.only or [part for part in _PARTS if part != "fixture"]
+    wanted = given.only or [part for part in _RUN if part != "fixture"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         figures: dict[str, object] = {}
         problems: list[str] = []
         for part in wanted:
-            {"frames": _frames, "clients": _clients, "http": _http, "figures": _figures, "fixture": _fixture}[part](
-                folder / part, figures, problems
-            )
+            _RUN[part](folder / part, figures, problems)
     if given.record:
         # Only figures need a machine that does nothing else.
         name = "wrap-figures" if wanted == ["figures"] else "wrap"
@@ -95,6 +94,15 @@ def _clients(folder: Path, figures: dict[str, object], problems: list[str]) -> N
             if not done.is_same:
                 problems.append(f"{client} with {name}: the wrap changed something")
     figures["clients"] = found
+
+
+def _budget(folder: Path, figures: dict[str, object], problems: list[str]) -> None:
+    found = read_with_every_client(lambda name: _place(folder / name).work)
+    for names, pages in found.items():
+        print(f"{names:<30} {pages:>4} pages")
+        if not pages:
+            problems.append(f"{names}: the pages are not the answer")
+    figures["budget_pages"] = found
 
 
 def _http(folder: Path, figures: dict[str, object], problems: list[str]) -> None:
@@ -163,6 +171,16 @@ def _fixture(folder: Path, _: dict[str, object], problems: list[str]) -> None:
             for way in ("in", "out"):
                 content = (place.logs / f"inside.{way}").read_bytes().replace(str(place.work).encode(), b"/work")
                 packed.writestr(ZipInfo(f"{name}.{way}"), content, ZIP_DEFLATED)
+
+
+_RUN = {
+    "frames": _frames,
+    "clients": _clients,
+    "budget": _budget,
+    "http": _http,
+    "figures": _figures,
+    "fixture": _fixture,
+}
 
 
 if __name__ == "__main__":

@@ -46,8 +46,12 @@ def _builtin_folder() -> Path:
 
 def _from_hub(name: str, *, may_download: bool) -> ModelOrigin:
     """Return the local copy of a model from the hub; once downloaded, it is never checked for updates."""
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import LocalEntryNotFoundError
+    try:
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
+    except ImportError as error:
+        text = f"the model {name} needs the extra models, which is not installed"
+        raise ModelError(text, "run pip install 'keyhole[models]', or change index.model") from error
 
     def path_of(part: str) -> Path:
         try:

@@ -9,25 +9,41 @@ from collections.abc import Iterator
 
 import yaml
 
+_OPENING = (
+    yaml.FlowSequenceStartToken,
+    yaml.FlowMappingStartToken,
+    yaml.BlockSequenceStartToken,
+    yaml.BlockMappingStartToken,
+)
+_CLOSING = (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken, yaml.BlockEndToken)
+_DEEPEST = 100
 _LONE_NEWLINE = re.compile(r"(?<!\r)\n")
 
 
 def parse(text: str) -> dict[str, object]:
     """Parse a text; an empty text is an empty mapping."""
     try:
-        # Aliases can make a small file huge, and an edit at one place would change others.
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text)):
-            raise ValueError("it has aliases")
+        _check_tokens(text)
         facts = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
     if facts is None:
         return {}
     if not isinstance(facts, dict):
         raise ValueError("not a mapping")  # a ValueError: the file is wrong, not the type of an argument
     return facts
+
+
+def _check_tokens(text: str) -> None:
+    """Raise ValueError for what would make an edit unsafe, or PyYAML slow."""
+    depth = 0
+    for token in yaml.scan(text):
+        # Aliases can make a small file huge, and an edit at one place would change others.
+        if isinstance(token, yaml.AliasToken):
+            raise ValueError("it has aliases")
+        depth += isinstance(token, _OPENING) - isinstance(token, _CLOSING)
+        if depth > _DEEPEST:
+            raise ValueError("nested too deeply")
 
 
 def set_entry(text: str, section: str, name: str, entry: dict[str, object]) -> str:

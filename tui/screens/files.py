@@ -51,8 +51,7 @@ LEVELS = tuple(MapLevel)
 _MOST_MARKED = 100
 _WELCOME = f"""Select a file and press ⏎, or press {key_of("find-file")} to find one by name.
 
-Source shows the file. Map shows what an agent sees first:
-imports, definitions and their lines.
+Source shows the file. Map shows what an agent sees first: imports, definitions and their lines.
 
 Press {key_of("find-symbol")} to go to a symbol, {key_of("references")} to see what uses it.
 Press {key_of("links")} to see the links of a file, and ⏎ to follow one.
@@ -112,7 +111,7 @@ class FilesScreen(CostColumnScreen):
 
     def on_mount(self) -> None:
         """Fill the tree, and watch the index."""
-        self.view.show(Document(_WELCOME))
+        self.view.show(Document(_WELCOME, wraps=True))
         self._show_frame("")
         self.watch(self.app, "inventory", self._show_tree)
         self.watch(self.app, "inventory", self.on_inventory_changed, init=False)

@@ -29,16 +29,12 @@ if TYPE_CHECKING:
 
 TABS = ("Arguments", "Text", "Timing", "Story", "Diff", "JSON", "Lens")
 ARGUMENTS, TEXT, TIMING, STORY, DIFF, JSON, LENS = TABS
-_NO_CALL = """Select a call to see its arguments, the exact
-answer, its timing, and how a replay differs.
-"""
-_NO_REPLAY = f"""Press {key_of("replay")} to replay this call with the same or other
-parameters, and compare the answers.
-"""
+_NO_CALL = "Select a call to see its arguments, the exact answer, its timing, and how a replay differs.\n"
+_NO_REPLAY = (
+    f"Press {key_of('replay')} to replay this call with the same or other parameters and compare the answers.\n"
+)
 _NO_ANSWER = "No answer yet.\n"
-_CANCELLED = """No answer: the client cancelled the call,
-or the server was stopped.
-"""
+_CANCELLED = "No answer: the client cancelled the call, or the server was stopped.\n"
 _LOST = """No answer: the server that handled this call
 is no longer running.
 """
@@ -92,7 +88,7 @@ class CallView(LineView):
     def show_nothing(self) -> None:
         """Show what this pane is for."""
         self._wanted = self._shown = None
-        self._put(Document(_NO_CALL), "")
+        self._put(Document(_NO_CALL, wraps=True), "")
 
     def show_story(self, told: Conversation, call: Call) -> None:
         """Show the conversation of a call."""
@@ -116,7 +112,7 @@ class CallView(LineView):
             self._put(Document(arguments_document(call), "json", wraps=True), f"{call.tool} by {call.client}")
         elif tab == DIFF and replay is None:
             self._shown = key
-            self._put(Document(_NO_REPLAY), "")
+            self._put(Document(_NO_REPLAY, wraps=True), "")
         else:
             self._wanted = key
             run_in_thread(self, partial(self._load, service, key, summary), "call")
