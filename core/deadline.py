@@ -83,7 +83,8 @@ def paced(items: Iterable[Item]) -> Iterable[Item]:
 def _paced(items: Iterator[Item]) -> Iterator[Item]:
     while batch := list(islice(items, _PACE)):
         yield from batch
-        check_time()
+        if len(batch) == _PACE:
+            check_time()
 
 
 @contextmanager
