@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,9 @@ def test_a_change_is_indexed_once_and_only_the_explorer_watches(home: Home) -> N
         if isinstance(message, Indexed):
             reports.append(message.report)
 
+    def has_run(runs_before: int, _: object) -> bool:
+        return len(reports) > runs_before
+
     async def run(client: Session) -> None:
         app = KeyholeApp(home.root, lambda: service, watches=True)
         async with app.run_test(message_hook=note_reports) as pilot:
@@ -46,11 +50,11 @@ def test_a_change_is_indexed_once_and_only_the_explorer_watches(home: Home) -> N
                 runs = len(reports)
                 (home.root / "src/retry.py").write_text(f"class RetryPolicy:\n    def for_the_{name}(self): ...\n")
                 if not is_server_first:
-                    await wait_for(pilot, lambda _, runs=runs: len(reports) > runs)
+                    await wait_for(pilot, partial(has_run, runs))
                 # A file with a hit is indexed again if it has changed.
                 found = await asyncio.to_thread(client.call, "search_code", query="RetryPolicy", detail_level="rich")
                 assert f"for_the_{name}" in found
-                await wait_for(pilot, lambda _, runs=runs: len(reports) > runs)
+                await wait_for(pilot, partial(has_run, runs))
                 assert service.status().generation == before + number
 
     with home.session() as client:
