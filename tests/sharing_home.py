@@ -21,6 +21,7 @@ from keyhole.core.sharing.shared_status import SharedStatus, shared_status
 ENTRY = (
     "import sys; from keyhole.core.sharing import reach_server, remote_command; reach_server.PATIENCE = {}\n"
     "remote_command._PATIENCE = {}\n"
+    "from keyhole.core.sharing import relay; relay._LONGEST_WAIT = {}\n"
     "from keyhole.core.cli.entry import main; main()"
 )
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -51,8 +52,10 @@ class Home:
             **more,
         }
 
-    def start(self, *arguments: str, patience: float = 60, **more: str) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-c", ENTRY.format(patience, patience), *arguments]
+    def start(
+        self, *arguments: str, patience: float = 60, longest_wait: float = 60, **more: str
+    ) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-c", ENTRY.format(patience, patience, longest_wait), *arguments]
         pipe = subprocess.PIPE
         return subprocess.Popen(
             command, cwd=self.root, env=self.variables(**more), stdin=pipe, stdout=pipe, stderr=pipe
@@ -64,8 +67,10 @@ class Home:
         return process.returncode, output, errors
 
     @contextmanager
-    def session(self, *arguments: str, name: str = "test", patience: float = 60, **more: str) -> Iterator["Session"]:
-        with self.start("mcp", *arguments, patience=patience, **more) as process:
+    def session(
+        self, *arguments: str, name: str = "test", patience: float = 60, longest_wait: float = 60, **more: str
+    ) -> Iterator["Session"]:
+        with self.start("mcp", *arguments, patience=patience, longest_wait=longest_wait, **more) as process:
             client = Session(process)
             hello = {**HELLO["params"], "clientInfo": {"name": name, "version": "1"}}  # type: ignore[dict-item]
             client.greeted = client.ask("initialize", hello)

@@ -115,6 +115,15 @@ def test_what_was_not_answered_is_asked_again() -> None:
     kept.add(two[9:] + three + b"{half")
     kept.remove(b'{"jsonrpc":"2.0","method":"x"}\n{"jsonrpc":"2.0","id":"two","error":{}}\n')
     assert kept.to_repeat() == ([hello, ready], one + three + b"{half")
+    later = Unanswered()
+    later.add(hello + two)
+    (error,) = later.give_up(later.requests()).splitlines()
+    assert json.loads(error)["id"] == "two"
+    assert later.to_repeat() == ([], hello)
+    late = b'{"jsonrpc":"2.0","id":"two","result":{}}\n'
+    assert later.remove(late + ready) == ready
+    later.add(two)
+    assert later.remove(late) == late
     kept.add(b"\n" + line(method="notifications/cancelled", params={"requestId": 3}) + b"x" * 3_000_000)
     assert kept.to_repeat()[1].startswith(one + b"x")
     assert len(kept.to_repeat()[1]) < 1_100_000

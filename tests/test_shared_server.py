@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,13 +119,23 @@ def test_the_guardian_replaces_a_killed_server_with_what_it_has_loaded(home: Hom
         assert "RetryPolicy" in client.call("map_file", path="src/retry.py")
         server = status(address).process
         assert parent_of(server) == guardian
-    with home.session() as client:
-        # Without its guardian, the next one is started by the client.
+    with home.session(longest_wait=0) as client:
+        # Without its guardian, the next one is started by the client, which takes longer than calls wait.
+        os.kill(server, signal.SIGSTOP)
+        before = bytes_read(client.process.pid)
+        number = client.start("tools/call", {"name": "map_file", "arguments": {"path": "src/retry.py"}})
+        until(lambda: bytes_read(client.process.pid) > before)
+        time.sleep(0.05)
         os.kill(guardian, signal.SIGKILL)
         os.kill(server, signal.SIGKILL)
+        assert "Try again" in client.answer(number)["error"]["message"]
         assert "RetryPolicy" in client.call("map_file", path="src/retry.py")
         assert parent_of(status(address).process) not in (guardian, server)
     until(lambda: not status(address).sessions)
+
+
+def bytes_read(process: int) -> int:
+    return int(Path(f"/proc/{process}/io").read_text().split()[1])
 
 
 def parent_of(process: int) -> int:

@@ -7,12 +7,15 @@ import _socket
 import _thread
 import os
 import sys
+import time
 
 from keyhole.core.sharing.reach_server import Connection, reach
 from keyhole.core.sharing.share_address import ShareAddress, UnsharedError
 from keyhole.core.sharing.unanswered import Unanswered
 
 _CHUNK = 1 << 16
+# Seconds until a call that outlived its server is answered with an error, so that its client does not wait for long.
+_LONGEST_WAIT = 2.5
 
 
 class Relay:
@@ -26,6 +29,8 @@ class Relay:
         # Held while messages are sent and while the server is replaced.
         self._sending = _thread.allocate_lock()
         self._is_done = False
+        # Held while answers are written.
+        self._answering = _thread.allocate_lock()
         # The requests that were sent to a second server.
         self._repeated: set[bytes] = set()
 
@@ -66,8 +71,8 @@ class Relay:
                 continue
             lines = rest + whole + newline
             rest = end
-            self._unanswered.remove(lines)
-            _write(1, lines)
+            with self._answering:
+                _write(1, self._unanswered.remove(lines))
 
     def _replace_server(self) -> None:
         """Continue with another server: greet it as the client did, and ask again what was not answered."""
@@ -75,16 +80,27 @@ class Relay:
             if self._is_done:
                 return
             self._server.close()
-            greeting, again = self._unanswered.to_repeat()
-            requests = set(filter(None, again.split(b"\n")))
+            _thread.start_new_thread(self._limit_wait, (self._unanswered.requests(),))
             # A request that two servers did not survive is not for a server that others use.
-            self._server = self._shared_server() if self._repeated.isdisjoint(requests) else own_server()
-            self._repeated = requests
+            is_harmless = self._repeated.isdisjoint(self._unanswered.to_repeat()[1].split(b"\n"))
+            self._server = self._shared_server() if is_harmless else own_server()
+            greeting, again = self._unanswered.to_repeat()
+            self._repeated = set(filter(None, again.split(b"\n")))
             for line in greeting:
                 _send(self._server, line)
                 if b'"initialize"' in line:
                     _skip_answer(self._server)
             _send(self._server, again)
+
+    def _limit_wait(self, requests: "list[tuple[str, bytes]]") -> None:
+        """Answer requests with an error if the next server has not answered them after a while."""
+        time.sleep(_LONGEST_WAIT)
+        with self._answering:
+            try:  # noqa: SIM105
+                _write(1, self._unanswered.give_up(requests))
+            except OSError:
+                # The client has gone.
+                pass
 
     def _shared_server(self) -> Connection:
         try:
