@@ -331,3 +331,5 @@ def test_a_real_wrap_shortens_pages_and_ends_like_its_server(tmp_path: Path) -> 
     page = json.loads(again.stdout.splitlines()[0])["result"]
     assert page["content"][0]["text"] in LONG
     assert (wrapped.folder / "answers").is_dir()
+    statuses = {recorded.tool: recorded.status for recorded in wrapped.calls()}
+    assert (statuses["look"], statuses["keyhole_more"]) == ("shortened", "partial")

@@ -14,6 +14,8 @@ from keyhole.core.journal.writer import Ended, Journal, Started
 from keyhole.core.types.completeness import CallStatus
 from keyhole.core.view.budget.tokens import estimate_tokens
 from keyhole.core.view.text import name_text
+from keyhole.core.wrap.shortening.answer_blocks import PAGE
+from keyhole.core.wrap.tool_lists import MORE_TOOL
 
 # Sent to see whether the other side is there; recording them would only hide the calls.
 _NOT_RECORDED = ("ping",)
@@ -128,8 +130,17 @@ class Exchanges:
 
     def _end(self, call: Started, frame: Mapping[str, Any], at: float) -> None:
         answer = recorded_answer(frame)
-        status = CallStatus.ERROR if answer.is_error else CallStatus.COMPLETE
+        status = CallStatus.ERROR if answer.is_error else _completeness(call, frame)
         self._writer.ended(call, Ended(status, answer.stored, (at - call.at) * 1e3, estimate_tokens(answer.text)))
+
+
+def _completeness(call: Started, frame: Mapping[str, Any]) -> CallStatus:
+    """Return whether `--budget` shortened an answer, or returned a part of one that it had shortened."""
+    result = frame.get("result")
+    meta = result.get("_meta") if isinstance(result, dict) else None
+    if not isinstance(meta, dict) or PAGE not in meta:
+        return CallStatus.COMPLETE
+    return CallStatus.PARTIAL if call.tool.startswith(MORE_TOOL) else CallStatus.SHORTENED
 
 
 def _messages(text: bytes) -> Iterator[Mapping[str, Any]]:

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-_NAME = "keyhole_more"
+MORE_TOOL = "keyhole_more"
 _DESCRIPTION = (
     "Return more of an answer that Keyhole shortened: the next page, only records that match, or only some fields. "
     "The note at the end of a shortened answer has the handle and the offset."
@@ -28,7 +28,7 @@ class ToolLists:
         # Tools whose structured content was already left out, before their schema was known.
         self._without_structure: set[str] = set()
         self.is_known = False
-        self.more_name = _NAME
+        self.more_name = MORE_TOOL
 
     def schema_of(self, tool: str) -> Mapping[str, Any] | None:
         """Return the output schema that a shortened answer of a tool has to follow; None if clients know of none."""
@@ -70,10 +70,10 @@ class ToolLists:
         return {key: value for key, value in tool.items() if key != "outputSchema"}
 
     def _free_name(self) -> str:
-        name, number = _NAME, 1
+        name, number = MORE_TOOL, 1
         while name in self._names:
             number += 1
-            name = f"{_NAME}_{number}"
+            name = f"{MORE_TOOL}_{number}"
         return name
 
 

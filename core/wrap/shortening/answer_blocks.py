@@ -6,6 +6,8 @@ from typing import Any
 
 Block = dict[str, Any]
 BETWEEN_BLOCKS = "\n\n"
+# In the `_meta` of a page of a shortened answer.
+PAGE = "keyhole/page"
 _MEDIA = ("image", "audio")
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from keyhole.core.wrap.shortening.answer_blocks import (
+    PAGE,
     Block,
     compact_json,
     shown_text,
@@ -15,7 +16,6 @@ from keyhole.core.wrap.shortening.answer_budget import AnswerBudget
 from keyhole.core.wrap.shortening.documents import AnswerDocument, AnswerPage
 from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 from keyhole.core.wrap.shortening.left_out_notes import MoreCall, first_note
-from keyhole.core.wrap.shortening.more_tool import PAGE
 from keyhole.core.wrap.shortening.output_schemas import NOTE, follows, shortest
 
 Result = dict[str, Any]

@@ -5,14 +5,12 @@ from typing import Any
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.untrusted_text import error_text
-from keyhole.core.wrap.shortening.answer_blocks import text_block
+from keyhole.core.wrap.shortening.answer_blocks import PAGE, text_block
 from keyhole.core.wrap.shortening.answer_budget import AnswerBudget
 from keyhole.core.wrap.shortening.documents import AnswerDocument, AnswerPage
 from keyhole.core.wrap.shortening.kept_answers import KeptAnswers
 from keyhole.core.wrap.shortening.left_out_notes import MoreCall, page_note
 from keyhole.core.wrap.shortening.record_filter import filtered
-
-PAGE = "keyhole/page"
 
 
 class _WrongArgumentError(KeyholeError):
