@@ -62,7 +62,7 @@ class Home:
         )
 
     def run(self, *arguments: str, patience: float = 60, **more: str) -> tuple[int, bytes, bytes]:
-        with self.start(*arguments, patience=patience, **more) as process:
+        with self.start(*arguments, patience=patience, longest_wait=60, **more) as process:
             output, errors = process.communicate(timeout=60)
         return process.returncode, output, errors
 
