@@ -118,6 +118,13 @@ def entry(client: str, path: Path) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.usefixtures("home")
+def test_a_client_that_asks_first_is_said_to() -> None:
+    assert "approve it when you next start Claude Code" in keyhole("install", "claude")[1]
+    assert "approve" not in keyhole("install", "claude")[1]
+    assert "approve" not in keyhole("install", "claude", "--scope", "user")[1]
+
+
 @pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_new_file_is_made_and_taken_back(home: Path, client: str, scope: str) -> None:

@@ -62,7 +62,7 @@ def test_the_budgets_of_the_settings_are_used(acme: Service, tmp_path: Path) -> 
         assert screen.answer
         assert screen.answer.view.truncation.limit_tokens == screen.search_state.max_tokens == 1_500
         assert " 1,500 " in str(screen.query_one(Gauge).border_title)
-        assert "· default budget: 1,200" in str(screen.query_one(LensLine).render())
+        assert "· answers made for it fit 1,200 tokens" in str(screen.query_one(LensLine).render())
         await press(pilot, "2")
         assert isinstance(pilot.app.screen, FilesScreen)
         assert pilot.app.screen.max_tokens == 1_500
@@ -90,4 +90,7 @@ def test_every_client_is_told_apart() -> None:
     assert "▲ Codex removes the middle of" in said["codex"]
     assert "● Claude Code delivers the full answer" in said["claude"]
     assert "No limit is known for Cursor" in said["cursor"]
-    assert all(text.endswith(" · default budget: 9,000 · tool definitions: 7 tokens") for text in said.values())
+    assert said["vscode"].endswith(
+        " · answers made for it fit 9,000 tokens, 8,192 characters · tool definitions: 7 tokens"
+    )
+    assert said["cursor"].endswith(" · answers made for it fit 9,000 tokens · tool definitions: 7 tokens")

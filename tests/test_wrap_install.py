@@ -180,7 +180,7 @@ def test_an_entry_that_was_edited_since_gets_its_values_back(machines: Machines)
 def test_what_cannot_be_wrapped_is_refused_with_the_reason(machines: Machines) -> None:
     path, client = machines.write("claude", CLAUDE), client_named("claude")
     for server, reason in (
-        ("fils", "has no server 'fils'; it has bare, files, keyhole, odd, remote"),
+        ("fils", "has no server 'fils'. Did you mean files?"),
         ("keyhole", "own server"),
         ("odd", "neither a command nor an address"),
     ):

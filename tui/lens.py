@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from keyhole.core.clients import RAW, Profile, profile_budget, profiles
+from keyhole.core.clients import RAW, Profile, profile_tokens, profiles, room_for
 from keyhole.core.config import Settings
 from keyhole.core.delivery import Delivery, deliver
 from keyhole.core.view.text import count_of
@@ -29,8 +29,8 @@ class Lens:
         return lens(all_ids[(all_ids.index(self.profile.id) + step) % len(all_ids)])
 
     def budget(self, settings: Settings) -> int:
-        """Return the budget of an answer to the client if it asks for none."""
-        return profile_budget(self.profile, settings)
+        """Return the tokens of an answer to the client if it asks for none, whatever it delivers."""
+        return profile_tokens(self.profile, settings)
 
     def see(self, text: str) -> Delivery:
         """Return a text as the client delivers it."""
@@ -52,4 +52,6 @@ def lens_text(lens: Lens, delivery: Delivery, costs: "Mapping[str, int] | None",
     else:
         what = f"● {title} delivers the full answer: {count_of(delivery.tokens, 'token')}"
     cost = f" · tool definitions: {count_of(costs[lens.profile.id], 'token')}" if costs else ""
-    return f"{what} · default budget: {budget:,}{cost}"
+    room = room_for(lens.profile)
+    fits = ", ".join([count_of(budget, "token"), *(room.limit_texts if room else [])])
+    return f"{what} · answers made for it fit {fits}{cost}"

@@ -119,7 +119,7 @@ ANSWER_OPTIONS: tuple[Option, ...] = (
         "--max-tokens",
         "max_tokens",
         type=int,
-        help="Token budget of the answer; default: the setting view.max_tokens (20,000).",
+        help="Token budget of the answer, 1,000 to 25,000; default: the setting view.max_tokens (20,000).",
     ),
     click.option(
         "--format", type=SuggestingChoice([*map(str, Format)]), default="text", show_default=True, help="Output format."

@@ -45,6 +45,8 @@ class InstallableClient:
     instructions: str
     programs: tuple[str, ...]
     folders: tuple[str, ...]
+    # Whether it asks its user before it starts a server that a file of the workspace names.
+    asks_first: bool
 
     def user_paths(self, platform: str) -> tuple[str, ...]:
         """Return the possible paths of the user's file on a platform, most important first."""
@@ -80,6 +82,7 @@ class _ClientFacts(TypedDict, total=False):
     instructions: str
     programs: list[str]
     folders: list[str]
+    asks_first: bool
 
 
 @cache
@@ -121,6 +124,7 @@ def _client(name: str, facts: _ClientFacts) -> InstallableClient:
         instructions=facts.get("instructions", "AGENTS.md"),
         programs=tuple(facts.get("programs", ())),
         folders=tuple(facts.get("folders", ())),
+        asks_first=facts.get("asks_first", False),
     )
 
 

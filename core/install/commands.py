@@ -16,7 +16,9 @@ from keyhole.core.install.instructions import add_instructions, has_instructions
 from keyhole.core.install.machine import Machine
 
 _ROOT = "{root}"
-_PUT_ON_PATH = "run uv tool install . or pipx install . in the clone of keyhole"
+_PUT_ON_PATH = (
+    "run uv tool install . or pipx install . in the clone of keyhole, or put the folder of this keyhole on your PATH"
+)
 
 
 class Change(StrEnum):
@@ -145,6 +147,8 @@ def install(target: ConfigTarget, *, with_instructions: bool = False) -> Outcome
         change = Change.UPDATED if had_entry else Change.ADDED
         verb = "Updated keyhole in" if had_entry else "Added keyhole to"
         message = f"{verb} {title} ({_places(target.path, backup)})"
+    if target.client.asks_first and target.scope is Scope.PROJECT and change is not Change.UNCHANGED:
+        message += f"; approve it when you next start {title}"
     if target.serves_one_workspace:
         message += f"; it serves only {target.root}"
     if target.scope is Scope.PROJECT and shutil.which(NAME) is None:

@@ -185,8 +185,10 @@ def _wrapped(config: _Config, name: str, started: StartedServer, kept: OriginalT
 
 
 def _unknown(client: InstallableClient, server: str, names: list[str]) -> ConfigError:
-    known = f"it has {', '.join(sorted(set(names)))}" if names else "it has no servers"
-    return ConfigError(f"{client.title} has no server {server!r}; {known}", suggestion=suggest_name(server, names))
+    others = sorted(set(names) - {NAME})
+    # A close name, or else the list of names.
+    suggestion = suggest_name(server, others) or "It has no servers to wrap."
+    return ConfigError(f"{client.title} has no server {server!r}", suggestion=suggestion)
 
 
 def _wrap_of(config: _Config, started: StartedServer, budget: str) -> tuple[str, ...]:
