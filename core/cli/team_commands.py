@@ -12,12 +12,11 @@ from keyhole.core.cli.options import json_option
 from keyhole.core.cli.output import EXIT_ERROR, exit_with_nothing, print_json, print_text, say
 from keyhole.core.cli.store_address import store_url, team_settings
 from keyhole.core.cli.team_group_commands import group
+from keyhole.core.cli.team_worker import short
 
 if TYPE_CHECKING:
     from keyhole.core.team.mirror_sync import SyncResult
     from keyhole.core.team.team_repositories import TeamRepository
-
-_SHORT_REVISION = 12
 
 
 @click.group()
@@ -136,11 +135,6 @@ def work(*, once: bool, workers: int, lease: float, as_json: bool) -> None:
     code = one() if workers == 1 else run_workers(workers, one)
     if code:
         raise click.exceptions.Exit(code)
-
-
-def short(revision: str) -> str:
-    """Return as much of a revision as people need."""
-    return revision.removeprefix("files-")[:_SHORT_REVISION]
 
 
 def _facts(found: "TeamRepository") -> dict[str, object]:

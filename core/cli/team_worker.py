@@ -13,6 +13,13 @@ from keyhole.core.errors import KeyholeError
 if TYPE_CHECKING:
     from keyhole.core.team.repository_worker import WorkEvent
 
+_SHORT_REVISION = 12
+
+
+def short(revision: str) -> str:
+    """Return as much of a revision as people need."""
+    return revision.removeprefix("files-")[:_SHORT_REVISION]
+
 
 def run_worker(*, once: bool, lease_seconds: float, as_json: bool, is_alone: bool) -> int:
     """Work until stopped, or until there is nothing left, and return the exit code.
@@ -34,7 +41,6 @@ def run_worker(*, once: bool, lease_seconds: float, as_json: bool, is_alone: boo
 
 
 def _print_line(event: "WorkEvent") -> None:
-    from keyhole.core.cli.team_commands import short
     from keyhole.core.untrusted_text import visible
 
     revision = f" at {short(event.revision)}" if event.revision else ""
