@@ -159,7 +159,7 @@ def compare_all(questions: list[Question], root: Path) -> Iterator[Comparison]:
         "PYTHONPATH": str(HERE.parent / ".src"),
         "KEYHOLE_SHARE": "0",
     }
-    with contextmanager(over_stdio)(root, variables, 1) as ((ask,), _):
+    with contextmanager(over_stdio)([root], variables) as ((ask,), _):
         for question in questions:
             theirs, ours = Attempt(question["facts"]), Attempt(question["facts"])
             yield Comparison(

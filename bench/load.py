@@ -1,10 +1,12 @@
-"""Run eight agents at the same time, over HTTP and over stdio, on one workspace whose files keep changing.
+"""Run eight agents at the same time on workspaces whose files keep changing.
 
-    .venv/bin/python bench/load.py [--calls 2000] [--clients 8] [--before REVISION] [--record [NAME]]
+    .venv/bin/python bench/load.py [http stdio shared shared-8] [--calls 2000] [--clients 8] [--before REVISION]
+        [--record [NAME]]
 
 Counts errors, wrong or stale pages and answers above their budget, all of which must be zero, and compares memory in
-the last quarter of the calls with the first. Over stdio each agent has its own server; over HTTP all share one. With
---before, servers of that revision and of this one alternate over HTTP, so that other load on the machine affects both.
+the last quarter of the calls with the first. `http` and `shared` (`keyhole mcp` on stdio) have one server for all
+agents on one workspace; with `shared-8`, each agent has a workspace of its own, and with `stdio` a server of its own.
+With --before, servers of that revision and of this one alternate over HTTP, so that other load affects both.
 The clients are written here: a client library would use more CPU time than the server does.
 """
 
@@ -48,8 +50,8 @@ TURNS = 4
 TARGETS = {"errors": 0, "wrong or stale": 0, "above budget": 0, "memory, last quarter against first": 1.10}
 
 Ask = Callable[[str, dict[str, object]], dict[str, object]]
-# Starts servers for a number of agents; yields the agents and the server processes.
-Connect = Callable[[Path, dict[str, str], int], Iterator[tuple[list[Ask], list[int]]]]
+# Starts servers for agents, given the workspace of each; yields the agents and the server processes.
+Connect = Callable[[list[Path], dict[str, str]], Iterator[tuple[list[Ask], list[int]]]]
 
 
 @dataclass
@@ -68,21 +70,28 @@ class Tally:
 def main() -> None:
     """Measure, print a table, and with --record store the result."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--calls", type=int, default=2_000, help="counted calls over each transport")
+    options.add_argument("ways", nargs="*", choices=[*WAYS, []], help="how agents reach servers; default: all")
+    options.add_argument("--calls", type=int, default=2_000, help="counted calls in each way")
     options.add_argument("--clients", type=int, default=8, help="concurrent agents")
     options.add_argument("--before", metavar="REVISION", help="compare with the server of a revision, alternately")
     options.add_argument("--record", nargs="?", const="load", help="store the result under bench/records, by this name")
     chosen = options.parse_args()
     figures: dict[str, float] = {"calls": chosen.calls, "clients": chosen.clients}
-    for transport, connect in (("http", over_http), ("stdio", over_stdio)):
-        with tempfile.TemporaryDirectory() as scratch:
-            figures |= report(transport, run(Path(scratch).resolve(), connect, chosen.calls, chosen.clients))
+    for way in chosen.ways or WAYS:
+        figures |= run_way(way, chosen.calls, chosen.clients)
     if chosen.before:
         figures |= compare(chosen.before, chosen.calls, chosen.clients)
     if chosen.record:
         print("recorded as", save_record(chosen.record, figures))
     if any(figure > TARGETS.get(name.partition(", ")[2], figure) for name, figure in figures.items()):
         raise SystemExit(1)
+
+
+def run_way(way: str, calls: int, clients: int) -> dict[str, float]:
+    """Run the agents in one way, and return the figures."""
+    connect, has_own = WAYS[way]
+    with tempfile.TemporaryDirectory() as scratch:
+        return report(way, run(Path(scratch).resolve(), connect, calls, clients, clients if has_own else 1))
 
 
 def compare(revision: str, calls: int, clients: int) -> dict[str, float]:
@@ -148,41 +157,46 @@ def report(transport: str, tally: Tally) -> dict[str, float]:
     return {f"{transport}, {name}": figure for name, figure in figures.items()}
 
 
-def run(
-    scratch: Path, connect: Callable[..., Iterator[tuple[list[Ask], list[int]]]], calls: int, clients: int
-) -> Tally:
-    """Run the agents while files change."""
-    workspace = Workspace(scratch / "work")
-    service = Service(workspace.root, load_settings(workspace.root, {"cache_dir": scratch / "cache"}))
-    settle(service)
-    asked, tally, lock = questions(service), Tally(), threading.Lock()
+def run(scratch: Path, connect: Connect, calls: int, clients: int, count: int = 1) -> Tally:
+    """Run the agents while the files of so many workspaces change."""
+    workspaces = [Workspace(scratch / f"work{number}") for number in range(count)]
+    asked, tally, lock = [indexed_questions(each, scratch) for each in workspaces], Tally(), threading.Lock()
     # The server builds its own index: another revision may not be able to read ours.
     variables = {"PATH": os.environ["PATH"], "HOME": str(scratch), "KEYHOLE_CACHE_DIR": str(scratch / "served")}
-    with contextmanager(connect)(workspace.root, variables, clients) as (asks, processes):
+    roots = [workspaces[number % count].root for number in range(clients)]
+    with contextmanager(connect)(roots, variables) as (asks, processes):
         everyone = threading.Barrier(clients + 1)
 
         def agent(number: int) -> None:
-            chance = random.Random(number)
+            chance, place = random.Random(number), number % count
             for _ in range(WARM_UP):
-                ask_once(workspace, asks[number], chance.choice(asked), Tally(), lock)
+                ask_once(workspaces[place], asks[number], chance.choice(asked[place]), Tally(), lock)
             everyone.wait()
             for _ in range(calls // clients):
-                ask_once(workspace, asks[number], chance.choice(asked), tally, lock)
+                ask_once(workspaces[place], asks[number], chance.choice(asked[place]), tally, lock)
                 note_memory(tally, processes, lock)
 
-        changing = threading.Thread(target=workspace.change)
+        changing = [threading.Thread(target=workspace.change) for workspace in workspaces]
         agents = [threading.Thread(target=agent, args=(number,)) for number in range(clients)]
-        for thread in (changing, *agents):
+        for thread in (*changing, *agents):
             thread.start()
         everyone.wait()
         began = time.perf_counter()
         for thread in agents:
             thread.join()
         tally.elapsed = time.perf_counter() - began
-        workspace.stop()
-        changing.join()
-    print(f"{workspace.changes:,} file changes during the run")
+        for workspace, thread in zip(workspaces, changing, strict=True):
+            workspace.stop()
+            thread.join()
+    print(f"{sum(workspace.changes for workspace in workspaces):,} file changes during the run")
     return tally
+
+
+def indexed_questions(workspace: Workspace, scratch: Path) -> list[Question]:
+    """Index a workspace, to know the answers, and return the questions."""
+    service = Service(workspace.root, load_settings(workspace.root, {"cache_dir": scratch / "cache"}))
+    settle(service)
+    return questions(service)
 
 
 def ask_once(workspace: Workspace, ask: Ask, question: Question, tally: Tally, lock: threading.Lock) -> None:
@@ -221,22 +235,38 @@ def family(process: int) -> list[int]:
     return [process, *(one for child in started for one in family(int(child)))]
 
 
-def over_stdio(root: Path, variables: dict[str, str], clients: int) -> Iterator[tuple[list[Ask], list[int]]]:
+def over_stdio(roots: list[Path], variables: dict[str, str]) -> Iterator[tuple[list[Ask], list[int]]]:
     """Start a server for each agent."""
-    command = [sys.executable, "-c", entry_of(THIS_TREE), "mcp", str(root)]
+    with started_clients(roots, {**variables, "KEYHOLE_SHARE": "0"}) as clients:
+        yield [stdio_agent(client) for client in clients], [client.pid for client in clients]
+
+
+def over_shared(roots: list[Path], variables: dict[str, str]) -> Iterator[tuple[list[Ask], list[int]]]:
+    """Start a client for each agent; they share a server, which the first of them starts."""
+    # The path of a socket must be short.
+    with tempfile.TemporaryDirectory(prefix="kh") as runtime:
+        own = {**variables, "XDG_RUNTIME_DIR": runtime}
+        with started_clients(roots, own) as clients:
+            yield [stdio_agent(client) for client in clients], [client.pid for client in clients]
+        subprocess.run([*ENTRY, "mcp", "--stop"], env=own, check=True)
+
+
+@contextmanager
+def started_clients(roots: list[Path], variables: dict[str, str]) -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Run `keyhole mcp` for each of these workspaces, and greet the servers."""
     pipe = subprocess.PIPE
     with ExitStack() as stack:
-        servers = [
-            stack.enter_context(subprocess.Popen(command, env=variables, stdin=pipe, stdout=pipe))
-            for _ in range(clients)
+        clients = [
+            stack.enter_context(subprocess.Popen([*ENTRY, "mcp", str(root)], env=variables, stdin=pipe, stdout=pipe))
+            for root in roots
         ]
-        for server in servers:
-            talk(server, "initialize", HELLO)
-            say(server, {"jsonrpc": "2.0", "method": "notifications/initialized"})
-        yield [stdio_agent(server) for server in servers], [server.pid for server in servers]
-        for server in servers:
-            if server.stdin:
-                server.stdin.close()
+        for client in clients:
+            talk(client, "initialize", HELLO)
+            say(client, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+        yield clients
+        for client in clients:
+            if client.stdin:
+                client.stdin.close()
 
 
 def stdio_agent(server: subprocess.Popen[bytes]) -> Ask:
@@ -269,17 +299,17 @@ def entry_of(tree: Path) -> str:
 
 
 def over_http(
-    root: Path, variables: dict[str, str], clients: int, tree: Path = THIS_TREE
+    roots: list[Path], variables: dict[str, str], tree: Path = THIS_TREE
 ) -> Iterator[tuple[list[Ask], list[int]]]:
-    """Start one server for all agents, from this tree or from another."""
-    command = [sys.executable, "-c", entry_of(tree), "mcp", str(root), "--http", "--port", "0"]
+    """Start one server for all agents, whose workspaces are the same, from this tree or from another."""
+    command = [sys.executable, "-c", entry_of(tree), "mcp", str(roots[0]), "--http", "--port", "0"]
     own = {**variables, "PYTHONPATH": str(tree / ".src")}
     with subprocess.Popen(command, env=own, stdout=subprocess.PIPE) as server:
         printed = ""
         while server.stdout and not printed.endswith("}\n}\n"):
             printed += server.stdout.readline().decode()
         entry = json.loads(printed.partition("\n")[2])["mcpServers"]["keyhole"]
-        yield [http_agent(entry["url"], entry["headers"]) for _ in range(clients)], [server.pid]
+        yield [http_agent(entry["url"], entry["headers"]) for _ in roots], [server.pid]
         server.terminate()
 
 
@@ -310,6 +340,16 @@ def http_agent(address: str, headers: dict[str, str]) -> Ask:
         return {"error": f"{response.status}: {body[:300]}"}
 
     return ask
+
+
+ENTRY = (sys.executable, "-c", entry_of(THIS_TREE))
+# How agents reach servers, and whether each has a workspace of its own.
+WAYS: dict[str, tuple[Connect, bool]] = {
+    "http": (over_http, False),
+    "stdio": (over_stdio, False),
+    "shared": (over_shared, False),
+    "shared-8": (over_shared, True),
+}
 
 
 if __name__ == "__main__":

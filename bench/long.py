@@ -10,11 +10,9 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
 
-from load import TARGETS, over_http, over_stdio, report, run
+from load import TARGETS, run_way
 from record import HERE, refuse_changes, save_record
 
 CLIENTS = 8
@@ -24,7 +22,7 @@ BURSTS = 200
 def main() -> None:
     """Run both, and store the results."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--calls", type=int, default=20_000, help="calls over each transport")
+    options.add_argument("--calls", type=int, default=20_000, help="calls in each way of the load test")
     which = options.add_mutually_exclusive_group()
     which.add_argument("--examples-only", action="store_true")
     which.add_argument("--load-only", action="store_true")
@@ -76,9 +74,8 @@ def type_fast() -> dict[str, object]:
 def soak(calls: int) -> dict[str, object]:
     """Run the load test."""
     figures: dict[str, object] = {"calls": calls, "clients": CLIENTS}
-    for transport, connect in (("http", over_http), ("stdio", over_stdio)):
-        with tempfile.TemporaryDirectory() as scratch:
-            figures |= report(transport, run(Path(scratch).resolve(), connect, calls, CLIENTS))
+    for way in ("http", "shared", "shared-8"):
+        figures |= run_way(way, calls, CLIENTS)
     return figures
 
 

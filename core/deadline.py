@@ -5,13 +5,19 @@ A thread started to answer a request inherits its deadline; independent work suc
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from threading import Semaphore
+from typing import TypeVar
 
 from keyhole.core.errors import DeadlineError, ErrorKind
 from keyhole.core.turns import give_way
+
+Item = TypeVar("Item")
+# Items between two checks: a check takes as long as a little work on each of some items.
+_PACE = 200
 
 
 class Deadline:
@@ -67,6 +73,18 @@ def check_time() -> None:
     """Raise DeadlineError if the deadline has passed."""
     give_way()
     time_left()
+
+
+def paced(items: Iterable[Item]) -> Iterable[Item]:
+    """Return items that may be many, and check the time after every few of them."""
+    return items if isinstance(items, Sized) and len(items) <= _PACE else _paced(iter(items))
+
+
+def _paced(items: Iterator[Item]) -> Iterator[Item]:
+    while batch := list(islice(items, _PACE)):
+        yield from batch
+        if len(batch) == _PACE:
+            check_time()
 
 
 @contextmanager

@@ -18,12 +18,14 @@ from pathlib import Path
 from threading import Timer
 
 from keyhole import core, mcp_server
+from keyhole.core.config import load_settings
 from keyhole.core.errors import KeyholeError
 from keyhole.core.processes import ENDING_SIGNALS
 from keyhole.core.sharing.share_address import ShareAddress
 from keyhole.core.sharing.share_wire import ACCEPTED, DECLINED, RETIRED, SESSION, STATUS, STOP, length_of
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
 from keyhole.mcp_server.open_workspaces import OpenWorkspaces
+from keyhole.mcp_server.shared_guardian import Guardian, guarded
 from keyhole.mcp_server.shared_listener import SharedSocket, serve_connections
 from keyhole.mcp_server.shared_runner import RunnerProcess
 
@@ -37,7 +39,7 @@ SWEEP = 5.0
 _PATIENCE = 5.0
 _MOST_SESSIONS = 256
 # A server that does not start within this time ends, so that clients can start another.
-_LONGEST_START = 60.0
+_LONGEST_START = 60
 # Threads that answer calls. Each client has at most two calls at a time, and most of them wait for each other anyway.
 _THREADS = 32
 _LONGEST_LOG = 1_000_000
@@ -49,8 +51,9 @@ _SWITCH_SECONDS = 0.0005
 class SharedServer:
     """Serves sessions until it is idle."""
 
-    def __init__(self, address: ShareAddress) -> None:
+    def __init__(self, address: ShareAddress, guardian: Guardian) -> None:
         self._address = address
+        self._guardian = guardian
         self._socket = SharedSocket(address.socket)
         self._runner = RunnerProcess(address.commands)
         self._workspaces = OpenWorkspaces()
@@ -59,7 +62,7 @@ class SharedServer:
         self._code: tuple[int, float] | None = None
         self._ended = asyncio.Event()
 
-    async def run(self, on_ready: Callable[[], None]) -> None:
+    async def run(self, on_ready: Callable[[], object]) -> None:
         """Serve until the end."""
         loop = asyncio.get_running_loop()
         loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="call"))
@@ -68,6 +71,7 @@ class SharedServer:
                 loop.add_signal_handler(number, self._ended.set)
         async with serve_connections(self._socket, self._serve):
             self._runner.listen(loop)
+            self._guardian.on_ready()
             on_ready()
             # After the first client has connected, who waits for nothing else.
             loop.call_later(_PATIENCE / 10, self._remember_code)
@@ -87,7 +91,10 @@ class SharedServer:
             os.ftruncate(2, 0)
         if self._sessions or self._runner.is_busy():
             self._used = time.monotonic()
-        if time.monotonic() - self._used > IDLE or (not self._sessions and not self._socket.is_ours()):
+        is_found = self._socket.is_ours()
+        if not is_found:
+            self._guardian.dismiss()
+        if time.monotonic() - self._used > IDLE or not (self._sessions or is_found):
             self._ended.set()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -97,12 +104,12 @@ class SharedServer:
             if kind == SESSION:
                 await self._serve_session(fields, reader, writer)
             elif kind == STATUS:
-                writer.write(ACCEPTED + self._status().encode())
+                writer.write(ACCEPTED + os.fsencode(self._status()))
                 await writer.drain()
             elif kind == STOP:
-                writer.write(ACCEPTED + self._status().encode())
+                writer.write(ACCEPTED + os.fsencode(self._status()))
                 await writer.drain()
-                self._socket.give_up()
+                self._retire()
                 self._ended.set()
         except (TimeoutError, ConnectionError, asyncio.IncompleteReadError, ValueError):
             # Whatever connected is no client of ours, or has gone.
@@ -118,7 +125,7 @@ class SharedServer:
 
         if self._code is not None and await asyncio.to_thread(_code_stamp) != self._code:
             # Keyhole was updated: the next client starts a server with the new code.
-            self._socket.give_up()
+            self._retire()
             writer.write(RETIRED)
             return
         try:
@@ -141,7 +148,19 @@ class SharedServer:
 
     def _status(self) -> str:
         roots = [str(root) for root in self._workspaces.roots()]
-        return "\n".join([str(os.getpid()), str(self._sessions), *roots])
+        return "\n".join([str(os.getpid()), str(self._sessions), self._cache_dir(), *roots])
+
+    def _cache_dir(self) -> str:
+        """Return where this server's indexes are; empty if the user's settings are wrong."""
+        with suppress(KeyholeError):
+            # No settings of a workspace: nothing else is in this folder.
+            return str(load_settings(Path(self._address.folder)).cache_dir)
+        return ""
+
+    def _retire(self) -> None:
+        """Leave new clients to another server; those that are connected stay."""
+        self._socket.give_up()
+        self._guardian.dismiss()
 
     def _leave(self) -> None:
         """End at once: a running update stops between two transactions, and its workers end with this process."""
@@ -171,9 +190,7 @@ def _code_stamp() -> tuple[int, float]:
 def main() -> None:
     """Serve on the address that the arguments name."""
     folder, key, lock = sys.argv[1:4]
-    watchdog = Timer(_LONGEST_START, os._exit, [1])
-    watchdog.daemon = True
-    watchdog.start()
+    on_loaded = _limit_start()
     if hasattr(os, "setsid"):
         # A session of its own: Ctrl-C and the end of the client's terminal are not for this process.
         os.setsid()
@@ -186,20 +203,28 @@ def main() -> None:
 
     # What is loaded now stays: looking through it for garbage would only take time.
     gc.freeze()
-    gc.enable()
     quiet_libraries()
     log_to_stderr()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    address = ShareAddress(folder, key)
     Path(folder).chmod(0o700)
-
-    def on_ready() -> None:
-        watchdog.cancel()
-        # Clients find this server from now on, so the next one that can't may start another.
-        with suppress(OSError):
-            os.close(int(lock))
+    on_loaded()
+    guardian = guarded(int(lock), _code_stamp)
+    on_ready = _limit_start()
+    gc.enable()
 
     async def serve() -> None:
-        await SharedServer(address).run(on_ready)
+        await SharedServer(ShareAddress(folder, key), guardian).run(on_ready)
 
     asyncio.run(serve())
+
+
+def _limit_start() -> Callable[[], object]:
+    """End this process if it does not start in time; return what lifts the limit."""
+    if hasattr(signal, "alarm"):
+        # No thread, because the process forks later.
+        signal.alarm(_LONGEST_START)
+        return lambda: signal.alarm(0)
+    watchdog = Timer(_LONGEST_START, os._exit, [1])
+    watchdog.daemon = True
+    watchdog.start()
+    return watchdog.cancel

@@ -36,7 +36,7 @@ pytest_textual_snapshot.normalize_svg = lambda svg: compact(_normalize_svg(svg))
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
-# Every server of a test ends with it; only tests/test_sharing.py shares one.
+# Every server of a test ends with it; only those of tests/sharing_home.py are shared.
 os.environ["KEYHOLE_SHARE"] = "0"
 
 _ended_tests = itertools.count(1)

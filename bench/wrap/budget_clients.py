@@ -79,7 +79,7 @@ def _with_fastmcp(command: list[str], work: Path, call: Call) -> list[Result]:
 
             async def call_tool(name: str, given: dict[str, Any]) -> Result:
                 answer = await client.call_tool_mcp(name, given)
-                return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+                return dict(answer.model_dump(mode="json", by_alias=True, exclude_none=True))
 
             return await _read(call_tool, call)
 

@@ -49,22 +49,24 @@ def index(path: Path, *, full: bool, workers: int | None, as_json: bool, force: 
 @json_option
 @force_option
 def status(path: Path, *, skipped: bool, store: bool, as_json: bool, force: bool) -> None:
-    """Show what is indexed and skipped in the workspace PATH."""
+    """Show what is indexed and skipped in the workspace PATH, and the shared servers."""
     from dataclasses import asdict
 
     from keyhole.core.cli.open_service import open_service
-    from keyhole.core.view.status_text import status_facts, status_text, store_text
+    from keyhole.core.sharing.shared_status import running_servers
+    from keyhole.core.view.status_text import sharing_facts, sharing_text, status_facts, status_text, store_text
 
     service = open_service(path, force=force)
     if store:
         size = service.content_size()
         print_json(asdict(size)) if as_json else print_text(store_text(size))
         return
-    status = service.status()
+    status, servers = service.status(), running_servers(service.settings.cache_dir)
     if as_json:
-        print_json(status_facts(status))
+        print_json(status_facts(status) | {"shared_servers": [sharing_facts(server) for server in servers]})
         return
     print_text(status_text(status, list_skips=skipped))
+    print_text(f"\n{sharing_text(servers)}")
     if status.stale or status.pending or status.outdated:
         print_text("\nRun `keyhole index` to update the index.\n")
 

@@ -34,7 +34,7 @@ from keyhole.core.types.choices import DEFAULT_PORT
 @tools_option
 @click.option("--no-journal", is_flag=True, help="Do not record calls.")
 @click.option("--no-share", is_flag=True, help="Serve on stdio from this process alone, without the shared server.")
-@click.option("--stop", is_flag=True, help="End the shared server; agents that use it continue with a new one.")
+@click.option("--stop", is_flag=True, help="End the shared servers; agents that use one continue with a new one.")
 @force_option
 def mcp(
     path: Path,
@@ -58,7 +58,7 @@ def mcp(
     On stdio, all clients of a user share one server, which is started on demand and ends when nobody uses it.
     """
     if stop:
-        stop_shared_server()
+        stop_shared_servers()
         return
     from keyhole.core.service import Service
     from keyhole.mcp_server.http_processes import CAN_SHARE_SOCKETS, default_processes
@@ -96,22 +96,23 @@ def _serve_team(  # each is an option of the command
     run_team(settings, group, host, port, processes)
 
 
-def stop_shared_server() -> None:
-    """End the shared server of these settings, if one runs."""
+def stop_shared_servers() -> None:
+    """End the shared servers that use this user's cache folder, with whatever settings they were started."""
     from keyhole.core.cli.output import say
-    from keyhole.core.sharing.share_address import UnsharedError
-    from keyhole.core.sharing.shared_status import stop_server
+    from keyhole.core.config import load_settings
+    from keyhole.core.sharing.shared_status import stop_servers
+    from keyhole.core.user_file import user_file
     from keyhole.core.view.text import count_of
 
-    try:
-        stopped = stop_server()
-    except UnsharedError as error:
-        raise click.ClickException(str(error)) from None
-    if stopped is None:
+    # The settings of the current folder have no say in this.
+    stopped, silent = stop_servers(load_settings(user_file().parent).cache_dir)
+    for server in stopped:
+        again = f"; {count_of(server.sessions, 'connected agent')} will start a new one" if server.sessions else ""
+        say(f"stopped the shared server (process {server.process}){again}")
+    if silent:
+        raise click.ClickException(f"a shared server does not answer on {', '.join(silent)}; end its process")
+    if not stopped:
         say("no shared server is running")
-        return
-    again = f"; {count_of(stopped.sessions, 'connected agent')} will start a new one" if stopped.sessions else ""
-    say(f"stopped the shared server (process {stopped.process}){again}")
 
 
 COMMANDS = (mcp,)

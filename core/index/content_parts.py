@@ -4,7 +4,7 @@
 it with every chunk, the document of a file starts with it, and names such as `package.json` or `test_a.py` say how to
 read a text. So a file that was moved is embedded again, but not parsed.
 
-Both parts are packed as JSON and the bytes of their arrays, compressed.
+Both parts are packed as JSON and the bytes of their arrays, in the format of zlib.
 """
 
 import json
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from keyhole.core.index.rows import ChunkRow, DeclaredRow, DocumentRow, SymbolRow, Vector, WordColumns, WrittenLink
 
-# Higher levels take several times as long and save little.
-_COMPRESSION = 1
+# Higher levels take several times as long and save little. Vectors hardly get smaller at any level.
+_TEXT_LEVEL, _PLACE_LEVEL = 1, 0
 _LENGTH_BYTES = 4
 
 
@@ -48,7 +48,8 @@ class PlaceFacts(NamedTuple):
 def pack_text(part: TextFacts) -> bytes:
     """Return a part as bytes."""
     chunks = [(*chunk[:5], chunk.words.definitions, chunk.words.content) for chunk in part.chunks]
-    return _packed([*part[:3], chunks, part.symbols, part.links, part.names, part.comment], [part.occurrences])
+    facts = [*part[:3], chunks, part.symbols, part.links, part.names, part.comment]
+    return _packed(facts, [part.occurrences], _TEXT_LEVEL)
 
 
 def unpack_text(packed: bytes) -> TextFacts:
@@ -71,7 +72,7 @@ def unpack_text(packed: bytes) -> TextFacts:
 def pack_place(part: PlaceFacts) -> bytes:
     """Return a part as bytes."""
     arrays = [*part.document, *(signs for signs, _ in part.vectors), *(each for _, each in part.vectors), *part.tokens]
-    return _packed([part.content_hint, part.declared, len(part.vectors)], arrays)
+    return _packed([part.content_hint, part.declared, len(part.vectors)], arrays, _PLACE_LEVEL)
 
 
 def unpack_place(packed: bytes) -> PlaceFacts:
@@ -83,9 +84,9 @@ def unpack_place(packed: bytes) -> PlaceFacts:
     )
 
 
-def _packed(facts: list[Any], arrays: list[bytes]) -> bytes:
+def _packed(facts: list[Any], arrays: list[bytes], level: int) -> bytes:
     header = json.dumps([facts, [len(array) for array in arrays]], separators=(",", ":")).encode()
-    return zlib.compress(b"".join([len(header).to_bytes(_LENGTH_BYTES, "little"), header, *arrays]), _COMPRESSION)
+    return zlib.compress(b"".join([len(header).to_bytes(_LENGTH_BYTES, "little"), header, *arrays]), level)
 
 
 def _unpacked(packed: bytes) -> tuple[list[Any], list[bytes]]:

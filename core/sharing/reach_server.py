@@ -132,7 +132,9 @@ class ServerStart:
 def _start(address: ShareAddress, lock: int) -> "Callable[[], int | None]":
     """Start a server, and return what tells its exit code if it has ended."""
     command = [sys.executable, "-P", "-c", _SERVER, address.folder, address.key, str(lock)]
-    variables = {name: value for name, value in os.environ.items() if name != "KEYHOLE_TOKEN"}
+    # With more arenas than threads that run at a time, glibc keeps a tenth more memory than is used.
+    variables = {"MALLOC_ARENA_MAX": "2"}
+    variables |= {name: value for name, value in os.environ.items() if name != "KEYHOLE_TOKEN"}
     log = os.open(address.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     try:
         return _spawn(command, variables, log, lock)

@@ -14,8 +14,8 @@ from keyhole.core.sharing.share_address import ShareAddress, UnsharedError
 from keyhole.core.sharing.unanswered import Unanswered
 
 _CHUNK = 1 << 16
-# A server that ends again so soon may not have survived a request: that one is sent to a server for this client alone.
-_SOON = 60.0
+# Seconds until a call that outlived its server is answered with an error, so that its client does not wait for long.
+_LONGEST_WAIT = 2.5
 
 
 class Relay:
@@ -29,7 +29,10 @@ class Relay:
         # Held while messages are sent and while the server is replaced.
         self._sending = _thread.allocate_lock()
         self._is_done = False
-        self._replaced = float("-inf")
+        # Held while answers are written.
+        self._answering = _thread.allocate_lock()
+        # The requests that were sent to a second server.
+        self._repeated: set[bytes] = set()
 
     def run(self) -> int:
         """Pass messages until the client or the server is done; return the exit code."""
@@ -68,8 +71,8 @@ class Relay:
                 continue
             lines = rest + whole + newline
             rest = end
-            self._unanswered.remove(lines)
-            _write(1, lines)
+            with self._answering:
+                _write(1, self._unanswered.remove(lines))
 
     def _replace_server(self) -> None:
         """Continue with another server: greet it as the client did, and ask again what was not answered."""
@@ -77,15 +80,27 @@ class Relay:
             if self._is_done:
                 return
             self._server.close()
-            is_first = time.monotonic() - self._replaced > _SOON
-            self._replaced = time.monotonic()
-            self._server = self._shared_server() if is_first else own_server()
+            _thread.start_new_thread(self._limit_wait, (self._unanswered.requests(),))
+            # A request that two servers did not survive is not for a server that others use.
+            is_harmless = self._repeated.isdisjoint(self._unanswered.to_repeat()[1].split(b"\n"))
+            self._server = self._shared_server() if is_harmless else own_server()
             greeting, again = self._unanswered.to_repeat()
+            self._repeated = set(filter(None, again.split(b"\n")))
             for line in greeting:
                 _send(self._server, line)
                 if b'"initialize"' in line:
                     _skip_answer(self._server)
             _send(self._server, again)
+
+    def _limit_wait(self, requests: "list[tuple[str, bytes]]") -> None:
+        """Answer requests with an error if the next server has not answered them after a while."""
+        time.sleep(_LONGEST_WAIT)
+        with self._answering:
+            try:  # noqa: SIM105
+                _write(1, self._unanswered.give_up(requests))
+            except OSError:
+                # The client has gone.
+                pass
 
     def _shared_server(self) -> Connection:
         try:

@@ -8,7 +8,7 @@ import os
 import stat
 import sys
 
-# Looking up the version of the package would take longer than all the rest; tests/test_sharing.py compares the two.
+# Looking up the version of the package would take longer than all the rest; a test compares the two.
 VERSION = "0.1.0"
 # Windows has no sockets in folders that Python can use; there the server listens on the loopback address.
 USES_LOOPBACK = os.name == "nt"
@@ -50,10 +50,8 @@ class ShareAddress:
     def newer(self) -> "list[ShareAddress]":
         """Return the servers of newer versions with the same settings, running or not."""
         ours = _numbers(self.version)
-        start, end = f"{self.key}-", ".sock"
-        names = [name for name in os.listdir(self.folder) if name.startswith(start) and name.endswith(end)]  # noqa: PTH208
-        versions = [name[len(start) : -len(end)] for name in names]
-        return [ShareAddress(self.folder, self.key, version) for version in versions if _numbers(version) > ours]
+        found = _addresses_in(self.folder)
+        return [other for other in found if other.key == self.key and _numbers(other.version) > ours]
 
 
 def find_address() -> ShareAddress:
@@ -72,6 +70,26 @@ def find_address() -> ShareAddress:
             continue
         return address
     raise UnsharedError(problem)
+
+
+def all_addresses() -> "list[ShareAddress]":
+    """Return the addresses of this user's servers, with any settings and of any version, running or not."""
+    found: list[ShareAddress] = []
+    for parent, name in dict.fromkeys(_folders()):
+        folder = os.path.join(parent, name)  # noqa: PTH118
+        try:
+            _check_private(folder)
+            found += _addresses_in(folder)
+        except (OSError, UnsharedError):
+            # There is none, or it is not this user's.
+            continue
+    return found
+
+
+def _addresses_in(folder: str) -> "list[ShareAddress]":
+    end = ".sock"
+    names = [name[: -len(end)].partition("-") for name in sorted(os.listdir(folder)) if name.endswith(end)]  # noqa: PTH208
+    return [ShareAddress(folder, key, version) for key, _, version in names]
 
 
 def settings_key() -> str:
@@ -151,6 +169,10 @@ def _make_private(parent: str, folder: str) -> None:
         os.mkdir(folder, stat.S_IRWXU)  # noqa: PTH102
     except FileExistsError:
         pass
+    _check_private(folder)
+
+
+def _check_private(folder: str) -> None:
     found = os.lstat(folder)
     if not stat.S_ISDIR(found.st_mode):
         raise UnsharedError(f"{folder} is not a folder")

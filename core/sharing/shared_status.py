@@ -1,9 +1,11 @@
-"""What the shared server says about itself, and ending it."""
+"""What the shared servers of a user say about themselves, and ending them."""
 
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from keyhole.core.sharing.reach_server import Connection, ask
-from keyhole.core.sharing.share_address import ShareAddress, UnsharedError, find_address
+from keyhole.core.sharing.share_address import ShareAddress, UnsharedError, all_addresses, find_address
 from keyhole.core.sharing.share_wire import ACCEPTED, STATUS, STOP
 
 _PATIENCE = 2.0
@@ -11,10 +13,11 @@ _PATIENCE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class SharedStatus:
-    """A running shared server."""
+    """A running shared server: its process, its clients, its cache folder, and the workspaces that it has open."""
 
     process: int
     sessions: int
+    cache_dir: str
     roots: tuple[str, ...]
 
 
@@ -23,9 +26,27 @@ def shared_status(address: ShareAddress | None = None) -> SharedStatus | None:
     return _asked(address or find_address(), STATUS)
 
 
-def stop_server(address: ShareAddress | None = None) -> SharedStatus | None:
-    """End the shared server, and return what it did; None if there is none."""
-    return _asked(address or find_address(), STOP)
+def running_servers(cache_dir: str | os.PathLike[str]) -> list[SharedStatus]:
+    """Return the shared servers that use a cache folder, with these or other settings; those that hang are left out."""
+    return [found for _, found in _servers(cache_dir, [])]
+
+
+def stop_servers(cache_dir: str | os.PathLike[str]) -> tuple[list[SharedStatus], list[str]]:
+    """End the shared servers that use a cache folder; return what they did, and the sockets that do not answer."""
+    silent: list[str] = []
+    stopped = [found for address, _ in _servers(cache_dir, silent) if (found := _asked(address, STOP))]
+    return stopped, silent
+
+
+def _servers(cache_dir: str | os.PathLike[str], silent: list[str]) -> Iterator[tuple[ShareAddress, SharedStatus]]:
+    for address in all_addresses():
+        try:
+            found = _asked(address, STATUS)
+        except (UnsharedError, OSError):
+            silent.append(address.socket)
+            continue
+        if found and found.cache_dir == os.fspath(cache_dir):
+            yield address, found
 
 
 def _asked(address: ShareAddress, kind: bytes) -> SharedStatus | None:
@@ -39,7 +60,12 @@ def _asked(address: ShareAddress, kind: bytes) -> SharedStatus | None:
         raise UnsharedError(f"the shared server does not answer ({error})") from None
     finally:
         connection.close()
-    return SharedStatus(int(facts[0]), int(facts[1]), tuple(facts[2:])) if len(facts) > 1 else None
+    try:
+        process, sessions, cache_dir, *roots = facts
+        return SharedStatus(int(process), int(sessions), cache_dir, tuple(roots))
+    except ValueError:
+        # Another version, which says something else.
+        return None
 
 
 def _rest(connection: Connection) -> bytes:

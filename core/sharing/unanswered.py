@@ -9,6 +9,7 @@ _GREETINGS = ("initialize", "notifications/initialized")
 # How our servers start an answer; other messages of theirs name a method first.
 _ANSWER = b'{"jsonrpc":"2.0","id":'
 _ID_ENDS = (b',"result":', b',"error":')
+_ENDED = b'{"code":-32000,"message":"The Keyhole server ended during this call, and a new one is starting. Try again."}'
 
 
 class Unanswered:
@@ -20,6 +21,8 @@ class Unanswered:
         self._last = b""
         self._greeting: list[bytes] = []
         self._requests: dict[str, bytes] = {}
+        # Requests that were answered with an error; what a server still says to them is dropped.
+        self._given_up: set[str] = set()
 
     def add(self, chunk: bytes) -> None:
         """Add what the client sent, in chunks of any size."""
@@ -36,13 +39,37 @@ class Unanswered:
                 self._sort_line(line)
             self._unsorted.clear()
 
-    def remove(self, answers: bytes) -> None:
-        """Forget the requests that these answers are for."""
+    def remove(self, messages: bytes) -> bytes:
+        """Forget the requests that are answered by messages of a server; return what is for the client."""
         self.sort()
         with self._lock:
-            for line in answers.split(b"\n"):
-                if line.startswith(_ANSWER):
-                    self._requests.pop(_id_of_answer(line), None)
+            return b"\n".join([line for line in messages.split(b"\n") if not self._is_late(line)])
+
+    def _is_late(self, line: bytes) -> bool:
+        """Forget the request that a message is the answer to; return whether it has had another one."""
+        if not line.startswith(_ANSWER):
+            return False
+        id_ = _id_of_answer(line)
+        if self._requests.pop(id_, None) is None and id_ in self._given_up:
+            self._given_up.remove(id_)
+            return True
+        return False
+
+    def requests(self) -> "list[tuple[str, bytes]]":
+        """Return the requests without an answer, except greetings."""
+        self.sort()
+        with self._lock:
+            return [(id_, line) for id_, line in self._requests.items() if line not in self._greeting]
+
+    def give_up(self, requests: "list[tuple[str, bytes]]") -> bytes:
+        """Forget those of these requests that are still open, and return an error as the answer to each."""
+        with self._lock:
+            # A client may have used the same id again.
+            given_up = [id_ for id_, line in requests if self._requests.get(id_) is line]
+            for id_ in given_up:
+                del self._requests[id_]
+            self._given_up.update(given_up)
+        return b"".join(b'{"jsonrpc":"2.0","id":%s,"error":%s}\n' % (id_.encode(), _ENDED) for id_ in given_up)
 
     def to_repeat(self) -> "tuple[list[bytes], bytes]":
         """Return the messages that greet a server, and all that it has to be asked again."""

@@ -6,6 +6,7 @@ worker is never used again.
 """
 
 import atexit
+import json
 import os
 import select
 import signal
@@ -15,7 +16,7 @@ from functools import cache
 from threading import BoundedSemaphore
 from typing import Any, BinaryIO, cast
 
-from keyhole.core.deadline import acquire_slot, time_left
+from keyhole.core.deadline import acquire_slot, paced, time_left
 from keyhole.core.errors import ErrorKind, ParserError
 from keyhole.core.syntax.chunks import cut_chunks
 from keyhole.core.syntax.forked_parser import ForkedParser
@@ -173,7 +174,7 @@ def _outline(facts: list[Any]) -> Outline:
     language, symbols, imports, has_errors, missed, references = facts
     return Outline(
         language,
-        tuple(map(_symbol, symbols)),
+        tuple(_symbol(facts) for text in symbols for facts in paced(json.loads(text))),
         tuple(Import(*one) for one in imports),
         has_errors,
         missed,

@@ -29,6 +29,7 @@ CPU_SECONDS = 5
 CPU_SECONDS_PER_MB = 4
 # Windows can't limit CPU time. There, time on the clock counts, and a busy machine needs more of it.
 CLOCK_PER_CPU = 4
+_SYMBOLS_TOGETHER = 500
 
 
 def write_frame(stream: BinaryIO, head: object, body: bytes = b"") -> None:
@@ -133,7 +134,11 @@ def outline_facts(outline: Outline) -> list[object]:
     imports, references = (
         [(one.target, one.text, one.line) for one in found] for found in (outline.imports, outline.references)
     )
-    symbols = [_symbol_facts(symbol) for symbol in outline.symbols]
+    facts = [_symbol_facts(symbol) for symbol in outline.symbols]
+    # In several texts: nothing else in the process that reads them runs while one is parsed.
+    symbols = [
+        json.dumps(facts[first : first + _SYMBOLS_TOGETHER]) for first in range(0, len(facts), _SYMBOLS_TOGETHER)
+    ]
     return [outline.language, symbols, imports, outline.has_errors, outline.missed, references]
 
 

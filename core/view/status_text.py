@@ -1,10 +1,15 @@
 """The status of a workspace: what its index holds, what it skips, and why."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.index import IndexReport, Status, StoreSize
 from keyhole.core.view.text import count_of, human_size
+
+if TYPE_CHECKING:
+    from keyhole.core.sharing.shared_status import SharedStatus
 
 NO_MODEL = "none, so search is by words only"
 
@@ -60,6 +65,20 @@ def store_text(store: StoreSize) -> str:
     limit = f"at most {human_size(store.max_bytes)}" if store.max_bytes else "turned off"
     entries = f"{store.entries:,} entries" if store.entries != 1 else "1 entry"
     return f"Content store  {store.path}\nSize           {human_size(store.bytes)} │ {entries} │ {limit}\n"
+
+
+def sharing_text(servers: Sequence["SharedStatus"]) -> str:
+    """Return which shared servers run, what they serve, and from which process."""
+    lines = []
+    for server in servers:
+        lines.append(f"Shared server  process {server.process} │ {count_of(server.sessions, 'client')}")
+        lines += [f"  {root}" for root in server.roots]
+    return "\n".join(lines or ["Shared server  not running"]) + "\n"
+
+
+def sharing_facts(server: "SharedStatus") -> dict[str, object]:
+    """Return the same about one server as JSON facts."""
+    return {"process": server.process, "clients": server.sessions, "workspaces": list(server.roots)}
 
 
 def cleared_text(workspaces: int, store_bytes: int) -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from keyhole.core.deadline import paced
 from keyhole.core.types.choices import MapLevel
 from keyhole.core.types.syntax import Symbol
 from keyhole.core.untrusted_text import middle_cut
@@ -60,7 +61,7 @@ def pick(symbols: Sequence[Symbol], level: MapLevel, each: int | None, owner: Sy
 
 def count_shown(items: Items) -> int:
     """Count the symbols that are shown, at every depth."""
-    return sum(1 + count_shown(item.items) for item in items if isinstance(item, Item))
+    return sum(1 + count_shown(item.items) for item in paced(items) if isinstance(item, Item))
 
 
 def first_gap(items: Items) -> Gap | None:
@@ -76,7 +77,7 @@ def has_gap(items: Items) -> bool:
 
 def count_inside(symbols: Sequence[Symbol]) -> int:
     """Count symbols at every depth."""
-    return sum(1 for symbol in symbols for _ in symbol.walk())
+    return sum(1 for symbol in paced(symbols) for _ in symbol.walk())
 
 
 def longest_list(symbols: Sequence[Symbol]) -> int:
@@ -136,7 +137,7 @@ def gap_facts(gap: Gap) -> dict[str, object]:
 
 def _pick(symbols: Sequence[Symbol], depth: int, each: int | None, owner: Symbol | None) -> Items:
     if each is None or len(symbols) <= 2 * each:
-        return tuple(_item(symbol, depth, each) for symbol in symbols)
+        return tuple(_item(symbol, depth, each) for symbol in paced(symbols))
     middle = symbols[each:-each]
     gap = Gap(owner, each, len(middle), middle[0].start_line, max(symbol.end_line for symbol in middle))
     first, last = ([_item(symbol, depth, each) for symbol in end] for end in (symbols[:each], symbols[-each:]))

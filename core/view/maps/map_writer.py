@@ -99,7 +99,6 @@ class MapWriter:
         self._source = source
         self._outline = outline
         self._shown = shown
-        self._names = SymbolNames(outline)
         named = self._names.find(symbol, source.path) if symbol else Named(())
         self._notes = note_texts(*shown.notes, *named.notes)
         # The whole of a type that stands in several places is a list of its parts, without an owner around it.
@@ -107,6 +106,10 @@ class MapWriter:
         self.owner = named.parts[0] if named.parts and not named.is_spread else None
         self.entries = self.owner.children if self.owner else named.parts or outline.symbols
         self.total = count_inside(self.entries)
+
+    @cached_property
+    def _names(self) -> SymbolNames:
+        return SymbolNames(self._outline)
 
     def style(self, level: MapLevel, width: int) -> Style:
         """Return how to write symbols of this file."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from keyhole.core.deadline import paced
 from keyhole.core.errors import ErrorKind, QueryError
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types.syntax import Outline, Symbol
@@ -29,7 +30,7 @@ class SymbolNames:
         by_dotted: dict[str, list[Symbol]] = {}
         by_name: dict[str, list[Symbol]] = {}
         by_line: dict[str, list[Symbol]] = {}
-        for symbol in outline.walk():
+        for symbol in paced(outline.walk()):
             by_dotted.setdefault(dotted_name(symbol), []).append(symbol)
             by_name.setdefault(symbol.name, []).append(symbol)
             by_line.setdefault(str(symbol.start_line), []).append(symbol)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 
+from keyhole.core.deadline import paced
 from keyhole.core.types.syntax import HOLDS_METHODS, Outline, Symbol
 
 # These add to a type that may be defined in another scope or in another file.
@@ -66,7 +67,7 @@ class TypeParts:
         owners = {owner for _, owner in placed if owner}
         parts: dict[str, list[Symbol]] = {}
         type_of: dict[int, str] = {}
-        for symbol, owner in placed:
+        for symbol, owner in paced(placed):
             defined = owner if symbol.kind in _ADDS_TO_TYPES else _full_name(symbol)
             is_type = defined in self._types or defined in owners
             if is_type:
@@ -103,7 +104,7 @@ class TypeParts:
 
 def _with_scopes(symbols: tuple[Symbol, ...], scope: str) -> Iterator[tuple[Symbol, str]]:
     """Yield every symbol with the names of those it stands inside, in the order of the file."""
-    for symbol in symbols:
+    for symbol in paced(symbols):
         yield symbol, scope
         yield from _with_scopes(symbol.children, _inside(scope, symbol.name))
 
