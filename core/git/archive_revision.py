@@ -2,11 +2,12 @@
 
 import re
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from keyhole.core.errors import GitError
 from keyhole.core.git.git_process import GitProcess, find_git
-from keyhole.core.git.shadow_repository import ShadowRepository, repository_flags
+from keyhole.core.git.shadow_repository import ShadowRepository
 
 _SECONDS = 300.0
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -15,13 +16,16 @@ _MOST_FILES = 500_000
 _MOST_BYTES = 10_000_000_000
 
 
-def archive_revision(root: Path, revision: str, folder: Path) -> Path:
-    """Unpack the files of a revision of the workspace's repository into a folder, and return the workspace in it."""
+def archive_revision(root: Path, revision: str, folder: Path, *, flags: Sequence[str] = ()) -> Path:
+    """Unpack the files of a revision of the workspace's repository into a folder, and return the workspace in it.
+
+    `flags` name the repository if it has no working files.
+    """
     process = GitProcess(find_git(root))
     try:
-        repository = ShadowRepository(root, process)
+        repository = ShadowRepository(root, process, flags=flags)
         try:
-            commit = _commit_of(process, root, revision)
+            commit = _commit_of(process, root, revision, flags)
             packed = folder / "revision.tar"
             # Attributes in the repository must not leave out files or change their text.
             repository.ignore_attributes()
@@ -38,17 +42,14 @@ def archive_revision(root: Path, revision: str, folder: Path) -> Path:
         raise GitError(f"cannot unpack {revision}: {error}") from error
 
 
-def _commit_of(process: GitProcess, root: Path, revision: str) -> str:
+def _commit_of(process: GitProcess, root: Path, revision: str, flags: Sequence[str]) -> str:
     """Return the commit of a revision; a text that looks like an option is no revision."""
     if revision.startswith("-"):
         raise GitError(f"{revision} is not a revision")
-    asked = [*repository_flags(root), "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"]
+    asked = [*flags, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"]
     found = process.run(asked, root, may_fail=True).decode(errors="replace").strip()
     if not _COMMIT.fullmatch(found):
-        shallow = (
-            process.run([*repository_flags(root), "rev-parse", "--is-shallow-repository"], root, may_fail=True).strip()
-            == b"true"
-        )
+        shallow = process.run([*flags, "rev-parse", "--is-shallow-repository"], root, may_fail=True).strip() == b"true"
         hint = "; this clone has only part of the history: run git fetch --unshallow, or use fetch-depth: 0 in CI"
         raise GitError(f"{revision} is not a revision of this repository{hint if shallow else ''}")
     return found

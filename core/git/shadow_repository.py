@@ -13,6 +13,7 @@ import shutil
 import stat
 import tempfile
 import weakref
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,10 +73,10 @@ class _RepositoryPlaces:
 class ShadowRepository:
     """Runs git commands on the repository of a folder, through a git folder of our own."""
 
-    def __init__(self, root: Path, process: GitProcess) -> None:
+    def __init__(self, root: Path, process: GitProcess, *, flags: Sequence[str] = ()) -> None:
         self.root = root
         self._process = process
-        self._place = _find(root, process)
+        self._place = _find(root, process, flags)
         self._git = Path(tempfile.mkdtemp(prefix="keyhole-git-"))
         # Deletes the folder when the program ends, too.
         self._delete = weakref.finalize(self, shutil.rmtree, self._git, ignore_errors=True)
@@ -182,9 +183,11 @@ def repository_flags(folder: Path) -> list[str]:
     return [f"--git-dir={folder}"] if is_bare(folder) else []
 
 
-def _find(root: Path, process: GitProcess) -> _RepositoryPlaces:
-    """Ask git for the repository of a folder; it refuses one that belongs to another user."""
-    flags = repository_flags(root)
+def _find(root: Path, process: GitProcess, flags: Sequence[str]) -> _RepositoryPlaces:
+    """Ask git for the repository of a folder; it refuses one that belongs to another user.
+
+    Only `flags` make it use a repository without working files: a folder in an untrusted workspace may look like one.
+    """
     questions = _QUESTIONS[1:] if flags else _QUESTIONS
     printed = process.run([*flags, "rev-parse", *questions], root, seconds=_DISCOVERY_SECONDS)
     lines = [*([os.fspath(root)] if flags else []), *os.fsdecode(printed).splitlines()]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from keyhole.core.errors import ErrorKind, StoreError
+from keyhole.core.errors import StoreError
 from keyhole.core.masking import mask_address
 from keyhole.core.postgres.job_rows import end_job, name_connection
 from keyhole.core.postgres.postgres_store import PostgresStore
@@ -78,7 +78,7 @@ class TeamHome:
 
     def delete_elsewhere(self) -> bool:
         """Refuse: `keyhole team remove` deletes a team's repository."""
-        raise StoreError("a repository of a team can't be deleted like this", ErrorKind.PLAIN)
+        raise StoreError("a repository of a team can't be deleted like this")
 
 
 class TeamWriter(PostgresStore):

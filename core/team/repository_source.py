@@ -9,6 +9,7 @@ from keyhole.core.files.read import read_bytes
 from keyhole.core.files.walk import EXCLUDE_FILE, Scan, scan
 from keyhole.core.git.archive_revision import archive_revision
 from keyhole.core.git.local_mirror import branch_commit, is_repository
+from keyhole.core.git.shadow_repository import repository_flags
 from keyhole.core.types.source_files import SecretPolicy, Skip
 from keyhole.core.workspace.opening import OpenWorkspace
 
@@ -46,7 +47,7 @@ class RepositorySource:
         if not self.is_git:
             return root, self._copy(root / name)
         commit = branch_commit(self.folder, self.branch)
-        archive_revision(self.folder, commit, scratch).rename(root / name)
+        archive_revision(self.folder, commit, scratch, flags=repository_flags(self.folder)).rename(root / name)
         return root, commit
 
     def _copy(self, target: Path) -> str:

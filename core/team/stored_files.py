@@ -120,8 +120,10 @@ class StoredPaths(PathGuard):
             if found := store.sources_at([relative]).get(relative):
                 return found
             skip = store.skip_of(relative)
-        kind = ErrorKind.SECRET_FILE if skip and skip.reason == SkipReason.SECRET else ErrorKind.PLAIN
-        raise PathError(f"{printable(relative)} is not served: {skip.text if skip else _NO_TEXT}", kind)
+        text = f"{printable(relative)} is not served: {skip.text if skip else _NO_TEXT}"
+        if skip and skip.reason == SkipReason.SECRET:
+            raise PathError(text, ErrorKind.SECRET_FILE)
+        raise PathError(text)
 
     def _has_file(self, path: str) -> bool:
         with self._reading() as store:
