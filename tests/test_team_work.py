@@ -528,7 +528,7 @@ def test_a_restored_backup_gives_the_same_answers(
         subprocess.run(restore, check=True, capture_output=True)
         assert texts_of(restored, load_settings(tmp_path, {"store.url": restored}), "one") == before
         assert access_of(restored, secret) == access_of(url, secret)
-        # New rows get new numbers, and work goes on.
+        # New rows get new numbers, and workers continue.
         added(restored, settings, tmp_path / "two")
         worker_at(restored, settings)[0].work(once=True)
         assert [(each.name, each.state) for each in list_repositories(restored)] == [

@@ -36,7 +36,7 @@ def run_worker(*, once: bool, lease_seconds: float, as_json: bool, is_alone: boo
     except KeyholeError as error:
         return fail(error.worded(SHELL_STEPS))
     except KeyboardInterrupt:
-        return fail("stopped; what was at work is indexed by the next worker", code=EXIT_INTERRUPTED)
+        return fail("stopped; the next worker indexes the repository again", code=EXIT_INTERRUPTED)
     return 0
 
 
