@@ -24,6 +24,7 @@ from keyhole.core.index import prepare as preparing
 from keyhole.core.index import update as updating
 from keyhole.core.index.model import NONE
 from keyhole.core.index.model_folder import BUILTIN
+from keyhole.core.index.pool import WorkerPool
 from keyhole.core.index.store import Store
 from keyhole.core.index.update import Request, update_index
 from keyhole.core.syntax import analyse as analysing
@@ -165,6 +166,7 @@ def stages(tree: Path, scratch: Path) -> dict[str, float]:
     spent: dict[str, float] = {}
     replaced = [
         replace(updating, "prepare_all", prepare_here),
+        replace(WorkerPool, "expect", start_no_workers),
         timed(spent, "read", preparing, "read_source"),
         timed(spent, "parse", analysing, "parse"),
         timed(spent, "symbols", analysing, "extract_outline"),
@@ -182,11 +184,15 @@ def stages(tree: Path, scratch: Path) -> dict[str, float]:
 
 
 def prepare_here(
-    preparation: preparing.Preparation, candidates: list[Candidate], digests: dict[str, str], **_: int
+    preparation: preparing.Preparation, candidates: list[Candidate], digests: dict[str, str], **_: object
 ) -> Iterator[preparing.Prepared]:
     """Prepare files as the workers of a run do."""
     for candidate in candidates:
         yield preparing.prepare(preparation, candidate, digests.get(candidate.path, ""), analysing.analyse)
+
+
+def start_no_workers(_pool: WorkerPool, _candidate: Candidate) -> None:
+    """Do nothing where the workers of a run would start."""
 
 
 def timed(spent: dict[str, float], name: str, owner: object, attribute: str) -> Callable[[], None]:

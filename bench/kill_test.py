@@ -30,7 +30,7 @@ from killed_programs import Place, Running, start_explorer, start_index, start_s
 from record import HERE, refuse_changes, save_record
 
 from keyhole.core.errors import KeyholeError
-from keyhole.core.index.location import INDEX_FILE, JOURNAL_FILE, JOURNAL_LOCK_FILE, LOCK_FILE
+from keyhole.core.index.location import INDEX_FILE, JOURNAL_FILE, JOURNAL_LOCK_FILE, LOCK_FILE, ROOT_FILE
 from keyhole.core.index.lock import has_writer
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.links.requests import (
@@ -91,7 +91,15 @@ LATER_KILLS = 0.5
 # Seconds to wait for a phase: the first takes as long as the program takes to start, a later one may never come.
 FIRST_PATIENCE, LATER_PATIENCE = 10.0, 3.0
 # What the folder of an index may contain; the log of a killed journal stays until the journal is opened again.
-ALLOWED = {INDEX_FILE, LOCK_FILE, JOURNAL_FILE, JOURNAL_LOCK_FILE, f"{JOURNAL_FILE}-wal", f"{JOURNAL_FILE}-shm"}
+ALLOWED = {
+    INDEX_FILE,
+    LOCK_FILE,
+    ROOT_FILE,
+    JOURNAL_FILE,
+    JOURNAL_LOCK_FILE,
+    f"{JOURNAL_FILE}-wal",
+    f"{JOURNAL_FILE}-shm",
+}
 
 REQUESTS: tuple[Request, ...] = (
     *(SearchRequest("store", mode=mode) for mode in Mode),

@@ -9,8 +9,8 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from keyhole.core.links.requests import BacklinksRequest, LinksRequest, TreeRequest
@@ -27,6 +27,8 @@ _VERSION = re.compile(r"version_(\d+)")
 _TOTAL = re.compile(r"of ([\d,]+)")
 # The only line of an answer that depends on other files.
 _ABOUT_OTHERS = re.compile(r"(?m)^Note: the index is being built\b.*\n")
+# The most tokens that this line takes from the budget of the others.
+_NOTE_TOKENS = 40
 
 
 class Workspace:
@@ -116,8 +118,8 @@ def _exact(service: Service) -> list[Question]:
     """Return questions whose answers don't depend on other files."""
     asked: list[Question] = []
 
-    def add(tool: str, arguments: dict[str, object], right: str) -> None:
-        asked.append(Question(tool, arguments, _differs_from(right)))
+    def add(tool: str, arguments: dict[str, object], right: str, beside_note: Collection[str] = ()) -> None:
+        asked.append(Question(tool, arguments, _differs_from(right, beside_note)))
 
     for number in range(0, STABLE, 15):
         path = f"stable/part_{number}.py"
@@ -134,14 +136,39 @@ def _exact(service: Service) -> list[Question]:
     for offset in range(0, 100, 10):
         request = SearchRequest(pattern, path="stable", offset=offset, detail_level=Detail.RICH, max_tokens=1_500)
         arguments = {"query": pattern, "path": "stable", "offset": offset, "detail_level": "rich", "max_tokens": 1_500}
-        add("search_code", arguments, service.search_view(request).text)
+        pages = _pages_with_less_room(service, request)
+        add("search_code", arguments, pages[-1], pages)
     return asked
 
 
-def _differs_from(right: str) -> Callable[[str], str]:
+def _pages_with_less_room(service: Service, request: SearchRequest) -> list[str]:
+    """Return the pages that a search may give beside a note, and last the one that it gives without."""
+    most = request.max_tokens or DEFAULT_TOKENS
+
+    def page(tokens: int) -> str:
+        text = service.search_view(replace(request, max_tokens=tokens)).text
+        return text.replace(f"Budget {tokens:,} tokens", f"Budget {most:,} tokens")
+
+    def pages(low: int, at_low: str, high: int, at_high: str) -> list[str]:
+        """Return the different pages from one budget to another, by halves: a larger budget never shows less."""
+        if at_low == at_high:
+            return [at_high]
+        if high - low == 1:
+            return [at_low, at_high]
+        middle = (low + high) // 2
+        at_middle = page(middle)
+        return [*pages(low, at_low, middle, at_middle), *pages(middle, at_middle, high, at_high)]
+
+    least = most - _NOTE_TOKENS
+    return pages(least, page(least), most, page(most))
+
+
+def _differs_from(right: str, beside_note: Collection[str] = ()) -> Callable[[str], str]:
+    """Return a check for exactly one text; beside the note, which takes room, also for one of some others."""
+
     def problem(text: str) -> str:
-        told = _ABOUT_OTHERS.sub("", text)
-        if told == right:
+        told, notes = _ABOUT_OTHERS.subn("", text)
+        if told == right or (notes and told in beside_note):
             return ""
         pairs = zip(told.splitlines(), right.splitlines(), strict=False)
         first = next((pair for pair in pairs if pair[0] != pair[1]), (told[-80:], right[-80:]))

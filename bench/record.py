@@ -37,6 +37,11 @@ def _program() -> str:
     return path.relative_to(HERE.parent).as_posix() if path.is_relative_to(HERE.parent) else path.name
 
 
+def _without_folders(argument: str) -> str:
+    """Return an argument; of a full path only its last part, because a record is not about the folders of a machine."""
+    return Path(argument).name if Path(argument).is_absolute() else argument
+
+
 def save_record(name: str, figures: Mapping[str, object], *, own_files: Sequence[Path] = ()) -> Path:
     """Store figures with command, commit, versions and machine; a run may change `own_files` itself."""
     refuse_changes(own_files)
@@ -44,7 +49,7 @@ def save_record(name: str, figures: Mapping[str, object], *, own_files: Sequence
     record = {
         "benchmark": name,
         "date": now.isoformat(timespec="seconds"),
-        "command": " ".join(["python", _program(), *sys.argv[1:]]),
+        "command": " ".join(["python", _program(), *map(_without_folders, sys.argv[1:])]),
         "commit": commit(own_files),
         "python": platform.python_version(),
         "machine": f"{platform.machine()}, {platform.system()}",

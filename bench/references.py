@@ -23,7 +23,7 @@ from operator import truediv
 from pathlib import Path
 from unittest.mock import patch
 
-from index import prepare_here
+from index import prepare_here, start_no_workers
 from record import fetch_sdist, save_record
 
 from keyhole.core.config import load_settings
@@ -150,7 +150,10 @@ def index_cost(tree: Path, base: Path, rounds: int) -> dict[str, float]:
 @contextmanager
 def in_this_process() -> Iterator[None]:
     """Prepare files here instead of in worker processes, so that all CPU time counts."""
-    with patch("keyhole.core.index.update.prepare_all", prepare_here):
+    with (
+        patch("keyhole.core.index.update.prepare_all", prepare_here),
+        patch("keyhole.core.index.pool.WorkerPool.expect", start_no_workers),
+    ):
         yield
 
 

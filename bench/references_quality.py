@@ -47,12 +47,13 @@ from reference_scores import (
 from keyhole.core.config import load_settings
 from keyhole.core.index.protocols import IndexStore
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.find import ROLE_WORDS, references_to
+from keyhole.core.references.find import references_to
 from keyhole.core.references.language_rules import family_of, rules_of
 from keyhole.core.references.name_meaning import same_thing
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NOT_A_NAME, NamesInFile
 from keyhole.core.references.open_names import open_resolver
+from keyhole.core.references.reference import ROLE_WORDS
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.syntax.occurrences import OccurrenceRole

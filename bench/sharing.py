@@ -35,10 +35,12 @@ CLIENTS = 8
 SEARCHES = 40
 COMMANDS = (
     ("search", "get_queryset"),
-    ("refs", "ModelAdmin.get_queryset"),
+    ("refs", "force_str"),
     ("map", "django/db/models/query.py"),
     ("read", "django/db/models/query.py"),
 )
+# Finding out what 2,700 uses of this name mean takes longer than all that sharing saves, so there is no limit.
+HEAVY_COMMAND = ("refs", "QuerySet.filter")
 KEYHOLE = Path(sys.executable).with_name("keyhole")
 SERVER = "keyhole.mcp_server.shared_server"
 # Figures with their upper limits.
@@ -136,7 +138,8 @@ def main() -> None:
     finally:
         shutil.rmtree(runtime)
     if chosen.record:
-        print("recorded as", save_record(chosen.record, figures))
+        verdicts = {name: figures[name] <= limit for name, limit in TARGETS.items() if name in figures}
+        print("recorded as", save_record(chosen.record, {**figures, "targets met": verdicts}))
 
 
 def reported(figures: Figures) -> Figures:
@@ -179,22 +182,25 @@ def greeting_time(command: list[str], variables: dict[str, str]) -> float:
 def commands(lab: Lab) -> Figures:
     """Measure commands with a running server, and alone; their output must be the same."""
     figures: Figures = {}
+    names = {command: command[0] for command in COMMANDS} | {HEAVY_COMMAND: " ".join(HEAVY_COMMAND)}
     with lab.client():
         run_command(lab, COMMANDS[0], is_shared=True)
         wait_for(lambda: lab.processes("keyhole.core.cli.command_runner"))
         time.sleep(2)
-        for command in COMMANDS:
+        for command, name in names.items():
             shared, alone = [], []
             for _ in range(ROUNDS):
                 ours, output = run_command(lab, command, is_shared=True)
                 theirs, expected = run_command(lab, command, is_shared=False)
                 if output != expected:
                     raise SystemExit(f"{command} printed something else")
+                if output[0]:
+                    raise SystemExit(f"{command} failed: {output[2].decode()}")
                 shared.append(ours)
                 alone.append(theirs)
-            figures[f"keyhole {command[0]}, shared, ms"] = statistics.median(shared) * 1e3
-            figures[f"keyhole {command[0]}, alone, ms"] = statistics.median(alone) * 1e3
-            figures[f"keyhole {command[0]}, shared against alone"] = ratio(shared, alone)
+            figures[f"keyhole {name}, shared, ms"] = statistics.median(shared) * 1e3
+            figures[f"keyhole {name}, alone, ms"] = statistics.median(alone) * 1e3
+            figures[f"keyhole {name}, shared against alone"] = ratio(shared, alone)
     return figures
 
 

@@ -120,7 +120,7 @@ class TeamBench:
     def index(self, chunks: int, workers: int) -> None:
         """Add repositories and index them, until there are so many chunks."""
         left = iter(self._left_packages())
-        began_with, indexed_bytes, took = self._chunks, 0, 0.0
+        began_with, began_bytes, took = self._chunks, self._source_bytes, 0.0
         while (missing := chunks - self._chunks) > 0:
             batch = _next_batch(left, missing)
             if not batch:
@@ -129,16 +129,16 @@ class TeamBench:
             began = time.perf_counter()
             self._keyhole("team", "work", "--once", "--workers", str(workers))
             took += time.perf_counter() - began
-            indexed_bytes += sum(package.bytes for package in batch)
             print(f"{self._chunks:,} chunks in {self._count('repository'):,} repositories", flush=True)
         size = f"{self._chunks:,} chunks"
         if took:
-            self._put(f"{size}, ingest with {workers} worker{'s'[: workers - 1]}, MB/s", indexed_bytes / 1e6 / took)
+            source = self._source_bytes - began_bytes
+            self._put(f"{size}, ingest with {workers} worker{'s'[: workers - 1]}, MB/s", source / 1e6 / took)
             self._put(f"{size}, ingest, chunks/s", (self._chunks - began_with) / took)
         self._sql("ANALYZE")
         self._put(f"{size}, repositories", self._count("repository"))
         self._put(f"{size}, files", self._count("file"))
-        self._put(f"{size}, source, MB", self._value("SELECT sum(size) FROM file") / 1e6)
+        self._put(f"{size}, source, MB", self._source_bytes / 1e6)
         self._put(f"{size}, database, MB", self._value("SELECT pg_database_size(current_database())") / 1e6)
 
     def ask_all(self, *, is_last: bool) -> None:
@@ -231,6 +231,11 @@ class TeamBench:
     @property
     def _chunks(self) -> int:
         return int(self._value("SELECT coalesce(sum(value::integer), 0) FROM fact WHERE name = 'chunk_count'"))
+
+    @property
+    def _source_bytes(self) -> float:
+        """The bytes of all files that are indexed."""
+        return self._value("SELECT coalesce(sum(size), 0) FROM file")
 
     def _ids_by_size(self) -> list[int]:
         """Return the repositories with code to ask about, smallest first."""

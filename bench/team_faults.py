@@ -29,6 +29,7 @@ from team_reader import MARK, Answer, TeamReader
 
 from keyhole.core.config import load_settings
 from keyhole.core.postgres.server_admin import create_tables
+from keyhole.core.postgres.word_postings import NARROW
 from keyhole.core.team.access_tokens import create_token
 from keyhole.core.team.mirror_sync import sync_repositories
 from keyhole.core.team.repository_source import source_at
@@ -39,7 +40,8 @@ FILES = 40
 VICTIMS = ("worker", "database", "server", "stopped worker")
 # What an error says while the database is away.
 CLEAR = re.compile(
-    r"The database can't be reached|cannot use the database postgresql://|the database (reports an error|cancelled)"
+    r"The database( of this server)? can't be reached|cannot use the database postgresql://"
+    r"|the database (reports an error|cancelled)"
 )
 LEASE_SECONDS = "2"
 LONGEST_DELAY = 1.2
@@ -224,10 +226,9 @@ class Team:
     def _check_rows(self, number: int) -> None:
         """Compare the words and texts in the database with the new revision."""
         found = self._value("SELECT count(*) FROM keyhole.file_text")
-        marked = self._value(f"SELECT count(*) FROM keyhole.chunk_word WHERE word = 'mark{number}'")
-        others = self._value(
-            f"SELECT count(*) FROM keyhole.chunk_word WHERE word ~ '^mark[0-9]+$' AND word <> 'mark{number}'"
-        )
+        chunks = f"SELECT coalesce(sum(octet_length(postings) / {NARROW.bytes}), 0) FROM keyhole.block_word"
+        marked = self._value(f"{chunks} WHERE word = 'mark{number}'")
+        others = self._value(f"{chunks} WHERE word ~ '^mark[0-9]+$' AND word <> 'mark{number}'")
         expected = len(REPOSITORIES) * self._files
         if (found, marked, others) != (expected, expected, 0):
             self.report.problem("wrong rows", f"round {number}: {found} texts, {marked} marks, {others} old marks")

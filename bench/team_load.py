@@ -19,8 +19,8 @@ _WARM_UP_CALLS = 3
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
 
 # In an order that gives names from all over the tables. A name with several definitions would be asked back about.
-_NAMES = """SELECT name FROM symbol WHERE kind IN ('function', 'method', 'class') AND length(name) > 4
-    AND repo = ANY (%s) GROUP BY name HAVING count(*) = 1 ORDER BY hashtext(name) LIMIT 3000"""
+_NAMES = """SELECT name FROM symbol WHERE length(name) > 4 AND repo = ANY (%s) GROUP BY name
+    HAVING count(*) = 1 AND bool_and(kind IN ('function', 'method', 'class')) ORDER BY hashtext(name) LIMIT 3000"""
 _PATHS = "SELECT path, lines FROM file WHERE lines > 20 AND repo = ANY (%s) ORDER BY hashtext(path) LIMIT 3000"
 
 

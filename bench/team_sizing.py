@@ -19,7 +19,7 @@ def main() -> None:
 
 def sizing_table(figures: dict[str, float], repositories: int) -> str:
     """Return the measured sizes and one computed size, as Markdown."""
-    sizes = sorted({int(name.split()[0].replace(",", "")) for name in figures if name.endswith("database, MB")})
+    sizes = sorted({int(name.split()[0].replace(",", "")) for name in figures if name.endswith("source, MB")})
     lines = [
         "| chunks | repositories | source | database | database for each MB of source | first index |",
         "|---|---|---|---|---|---|",
@@ -30,8 +30,8 @@ def sizing_table(figures: dict[str, float], repositories: int) -> str:
 
 def _measured(figures: dict[str, float], name: str, chunks: int) -> str:
     source, database = figures[f"{name}, source, MB"], figures[f"{name}, database, MB"]
-    speed = {workers: figures.get(f"{name}, ingest with {workers}, MB/s") for workers in ("1 worker", "2 workers")}
-    pace = ", ".join(f"{figure:.2f} MB/s with {workers}" for workers, figure in speed.items() if figure)
+    workers = next(words for words in ("1 worker", "2 workers") if f"{name}, ingest with {words}, MB/s" in figures)
+    pace = f"{figures[f'{name}, ingest, chunks/s']:,.0f} chunks/s with {workers}"
     count = figures[f"{name}, repositories"]
     return (
         f"| {chunks:,} | {count:,.0f} | {source:,.0f} MB | {database:,.0f} MB | {database / source:.1f} MB | {pace} |"
@@ -43,8 +43,7 @@ def _computed(figures: dict[str, float], largest: int, repositories: int) -> str
     name = f"{largest:,} chunks"
     factor = repositories / figures[f"{name}, repositories"]
     source, database = figures[f"{name}, source, MB"] * factor, figures[f"{name}, database, MB"] * factor
-    speed = figures.get(f"{name}, ingest with 2 workers, MB/s") or figures[f"{name}, ingest with 1 worker, MB/s"]
-    hours = source / speed / 3_600
+    hours = largest * factor / figures[f"{name}, ingest, chunks/s"] / 3_600
     pace = f"{hours:,.1f} hours with 2 workers, {hours / 16:,.1f} with 32"
     each = f"{database / source:.1f} MB | {pace} |"
     bytes_of = f"{source / 1e3:,.0f} GB | {database / 1e3:,.0f} GB"

@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ _LEAST_BYTES, _MOST_BYTES = 150_000, 40_000_000
 _LARGEST_FILE = 1_000_000
 # Chunks per byte of source, about; only used to decide how many repositories are added next.
 _BYTES_PER_CHUNK = 1_100
+_OTHER_SIGNS = re.compile(r"[^\w.-]", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ def _children(folder: Path) -> Iterator[Path]:
 
 
 def _name_of(package: Path, folder: Path) -> str:
-    return "-".join(package.relative_to(folder).parts).replace("@", "")[:60]
+    # Only letters, digits and a few signs may be in the name of a repository.
+    return _OTHER_SIGNS.sub("-", "-".join(package.relative_to(folder).parts).replace("@", ""))[:60]
 
 
 def _source_bytes(package: Path) -> int:

@@ -14,6 +14,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from keyhole.mcp_server.checked_http import IS_TRUSTED
 
+# A model may think for a minute before its next call.
+KEEP_ALIVE_SECONDS = 75
+_PAUSE = object()
 _TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 
 
@@ -22,6 +25,8 @@ class BoundedConnection(H11Protocol):
 
     # Seconds for the headers from the moment the connection is open or idle, and then for the body.
     header_seconds: ClassVar[float] = 10
+    # A client that has sent a valid token may pause before its next request; uvicorn ends the pause a little earlier.
+    pause_seconds: ClassVar[float] = KEEP_ALIVE_SECONDS + 5
     body_seconds: ClassVar[float] = 20
     most_untrusted: ClassVar[int] = 64
 
@@ -64,13 +69,16 @@ class BoundedConnection(H11Protocol):
 
     def _watch(self) -> None:
         """Start the time when the connection starts to wait for headers or for a body, and stop it when they are in."""
-        awaited = self.conn.their_state
+        awaited: object = self.conn.their_state
+        if awaited is h11.IDLE and self.is_trusted and not self.conn.trailing_data[0]:
+            awaited = _PAUSE
         # Each part that arrives must not start the time again, or a client could send one byte at a time.
         if awaited is self._awaited:
             return
         self._stop_timer()
         self._awaited = awaited
-        seconds = {h11.IDLE: self.header_seconds, h11.SEND_BODY: self.body_seconds}.get(awaited)
+        limits = {_PAUSE: self.pause_seconds, h11.IDLE: self.header_seconds, h11.SEND_BODY: self.body_seconds}
+        seconds = limits.get(awaited)
         if seconds is not None and not self.transport.is_closing():
             self._timer = self.loop.call_later(seconds, self._give_up)
 

@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from keyhole.mcp_server.token_check import ADVICE, OnRejection, TokenCheck
 if TYPE_CHECKING:
     from fastmcp import FastMCP
     from fastmcp.server.auth import TokenVerifier
+    from starlette.middleware import Middleware as StarletteMiddleware
 
     from keyhole.core.journal.writer import Journal
 
@@ -67,8 +68,10 @@ def _serve_http(root: Path, settings: Settings, token: str | None, listener: Sha
     serve_on(listener, build_server(service, verifier(token) if token else None, journal), journal)
 
 
-def serve_on(listener: SharedListener, server: "FastMCP", journal: "Journal | None", advice: str = ADVICE) -> None:
-    """Serve on a socket until the process ends; `advice` is for clients without a valid token."""
+def serve_on(
+    listener: SharedListener, server: "FastMCP", journal: "Journal | None", options: dict[str, Any] | None = None
+) -> None:
+    """Serve on a socket until the process ends, with other options than `http_options` if they are given."""
     host, port, *_ = listener.getsockname()
     listener.start()
     _run(
@@ -78,19 +81,34 @@ def serve_on(listener: SharedListener, server: "FastMCP", journal: "Journal | No
             port=port,
             sockets=[listener],
             uvicorn_config=uvicorn_options(),
-            **http_options(server, advice=advice),
+            **(options or http_options(server)),
         ),
         journal,
     )
 
 
-def http_options(server: "FastMCP", on_rejection: OnRejection = lambda _: None, advice: str = ADVICE) -> dict[str, Any]:
-    """Return the HTTP options that all servers share; requests without a valid token go to `on_rejection`."""
+def http_options(
+    server: "FastMCP",
+    on_rejection: OnRejection = lambda _: None,
+    advice: str = ADVICE,
+    first: Sequence["StarletteMiddleware"] = (),
+) -> dict[str, Any]:
+    """Return the HTTP options that all servers share; requests without a valid token go to `on_rejection`.
+
+    `advice` is for clients without a valid token; what is in `first` comes before all other checks.
+    """
     from starlette.middleware import Middleware
 
-    # The check of hosts and origins wraps both applications, so the plain one needs none.
-    plain = server.http_app(path=ENDPOINT, stateless_http=True, json_response=True, host_origin_protection=False)
+    # The check of hosts and origins wraps both applications, so the plain one needs none. It looks up tokens again.
+    plain = server.http_app(
+        path=ENDPOINT,
+        stateless_http=True,
+        json_response=True,
+        host_origin_protection=False,
+        middleware=list(first),
+    )
     around = [
+        *first,
         Middleware(TokenCheck, on_rejection=on_rejection, advice=advice),
         Middleware(CheckedRequests),
         Middleware(PlainAnswers, plain=plain),
@@ -100,7 +118,7 @@ def http_options(server: "FastMCP", on_rejection: OnRejection = lambda _: None, 
 
 def uvicorn_options() -> dict[str, Any]:
     """Return the options of uvicorn that all servers share."""
-    from keyhole.mcp_server.bounded_connections import BoundedConnection
+    from keyhole.mcp_server.bounded_connections import KEEP_ALIVE_SECONDS, BoundedConnection
 
     # It accepts one connection at a time, so that it can close another one before it has too many.
     return {
@@ -110,6 +128,7 @@ def uvicorn_options() -> dict[str, Any]:
         "log_config": None,
         "access_log": False,
         "timeout_graceful_shutdown": 1,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
     }
 
 

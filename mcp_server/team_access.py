@@ -19,7 +19,6 @@ from fastmcp.server.dependencies import get_access_token
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools.base import ToolResult
 from mcp.types import CallToolRequestParams, ReadResourceRequestParams
-from starlette.authentication import AuthenticationError
 
 from keyhole.core.config import Settings
 from keyhole.core.errors import KeyholeError
@@ -36,6 +35,8 @@ from keyhole.mcp_server.tool_texts import REPO, REPO_TOOLS
 log = logging.getLogger("keyhole.mcp")
 
 _ACCESS = "access"
+# Set if the database could not be asked about a token.
+IS_AWAY = "is_away"
 _service: ContextVar[TeamService] = ContextVar("service")
 
 
@@ -65,7 +66,8 @@ class TeamVerifier(TokenVerifier):
             access = await asyncio.to_thread(self._book.access, token)
         except KeyholeError as error:
             log.warning("could not look up a token: %s", error)
-            raise AuthenticationError("The database can't be reached. Try again in a few seconds.") from None
+            # Without access to anything; `AwayAnswers` tells the client that this is not about its token.
+            return AccessToken(token="…", client_id="", scopes=[], claims={IS_AWAY: True})  # noqa: S106
         if access is None:
             return None
         return AccessToken(token="…", client_id=access.token, scopes=[], claims={_ACCESS: access})  # noqa: S106

@@ -1,7 +1,7 @@
 """Serves a team's repositories over HTTP; what a client sees depends on its token."""
 
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from keyhole.core.config import Settings
 from keyhole.core.listening import listen
@@ -9,7 +9,7 @@ from keyhole.core.service import open_journal
 from keyhole.core.types.choices import TOKEN_PLACEHOLDER
 from keyhole.mcp_server.http_processes import SharedListener, serve_from_processes
 from keyhole.mcp_server.import_fastmcp import import_fastmcp
-from keyhole.mcp_server.run_server import ENDPOINT, connect_text, serve_on
+from keyhole.mcp_server.run_server import ENDPOINT, connect_text, http_options, serve_on
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -43,7 +43,16 @@ def _serve_team(settings: Settings, group: str, listener: SharedListener) -> Non
     url = settings.store.url.get_secret_value()
     journal = open_journal(team_folder(settings.cache_dir, url), settings)
     server = build_team_server(settings, AccessBook(url, group), TeamServices(settings), journal)
-    serve_on(listener, server, journal, advice=TEAM_ADVICE)
+    serve_on(listener, server, journal, team_http_options(server))
+
+
+def team_http_options(server: "FastMCP") -> dict[str, Any]:
+    """Return the HTTP options of a team's server."""
+    from starlette.middleware import Middleware
+
+    from keyhole.mcp_server.away_answers import AwayAnswers
+
+    return http_options(server, advice=TEAM_ADVICE, first=[Middleware(AwayAnswers)])
 
 
 def build_team_server(

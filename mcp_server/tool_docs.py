@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from keyhole.core.references.find import ROLE_WORDS
+from keyhole.core.references.reference import ROLE_WORDS
 from keyhole.core.tool_definitions import ToolDefinition, list_cost
 from keyhole.core.types.choices import Role, ToolSet
 from keyhole.core.view.budget.tokens import estimate_tokens

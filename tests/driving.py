@@ -58,6 +58,16 @@ def drive(app: KeyholeApp, steps: Steps, size: tuple[int, int] = LARGE) -> None:
     asyncio.run(run())
 
 
+def _unsettled(app: KeyholeApp) -> str:
+    """Return what the explorer still waits for."""
+    screens = [screen for screen in app.screen_stack if not getattr(screen, "is_settled", True)]
+    states = [{name: value for name, value in vars(screen).items() if name.startswith("_is_")} for screen in screens]
+    wanted = (app.wanted_file, app.wanted_search, app.wanted_calls)
+    return (
+        f"keys {app.key_order.is_idle}, busy {app.is_busy}, wanted {wanted}, {list(zip(screens, states, strict=True))}"
+    )
+
+
 async def settle(pilot: Pilot[None]) -> None:
     """Wait until all requested answers are on the screen."""
     app, calm = explorer(pilot), 0
@@ -73,7 +83,7 @@ async def settle(pilot: Pilot[None]) -> None:
         if calm == _CALM:
             break
     else:
-        raise TimeoutError("the explorer does not settle")
+        raise TimeoutError(f"the explorer does not settle: {_unsettled(app)}")
     await app.workers.wait_for_complete()
     await pilot.pause(0)
 

@@ -107,6 +107,14 @@ async def test_one_byte_at_a_time_gives_no_more_time(service: Service) -> None:
         assert (await end)[:13] in (b"HTTP/1.1 408 ", b"")
 
 
+async def test_a_client_may_pause_between_its_calls(service: Service) -> None:
+    async with served(service) as server:
+        known = await opened(server)
+        assert await ask(server, known) == b"HTTP/1.1 200 OK"
+        await asyncio.sleep(2 * BoundedConnection.header_seconds)
+        assert await ask(server, known) == b"HTTP/1.1 200 OK"
+
+
 async def test_a_body_after_its_rejection_is_not_read_for_long(service: Service) -> None:
     async with served(service) as server:
         stream = await opened(server, headers(server, 100, "wrong"))

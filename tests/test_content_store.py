@@ -20,8 +20,10 @@ from keyhole.core.cli.main import run_command
 from keyhole.core.config import load_settings
 from keyhole.core.errors import ConfigError
 from keyhole.core.index.content_keys import place_key, text_key
+from keyhole.core.index.content_parts import TextFacts, pack_text, unpack_text
 from keyhole.core.index.content_store import ContentPlace, ContentStore, delete_content
 from keyhole.core.index.location import INDEX_FILE, STORE_FILE, store_folder
+from keyhole.core.index.rows import ChunkRow, WordColumns
 from keyhole.core.links.requests import LinksRequest, ReferencesRequest, RelatedRequest
 from keyhole.core.service import Service
 from keyhole.core.syntax.parser_process import ParserProcess
@@ -198,6 +200,13 @@ def test_a_change_of_any_part_of_a_key_gives_another_key() -> None:
     others += [place_key(of_text, "b.py", "m"), place_key(of_text, "a.py", "n"), place_key(of_text, "a.pym", "")]
     assert len({of_text, *others}) == 1 + len(others)
     assert text_key("\ud800", "python") != text_key("\ud801", "python")
+
+
+def test_words_of_chunks_are_unpacked_as_they_were() -> None:
+    words = ["", "größe 名前", "half \ud800 of a character", "\U0001f600"]
+    chunks = tuple(ChunkRow(1, 2, 0, 9, "def a", WordColumns("", "a", text)) for text in words)
+    part = TextFacts("python", 2, False, chunks, (), (), "a", "", b"\x01")
+    assert unpack_text(pack_text(part)) == part
 
 
 @pytest.mark.parametrize("changed", ["ANALYSIS_VERSION", "_PACKING"])

@@ -1,10 +1,13 @@
 """The index follows the files: a run indexes what changed, and nothing else."""
 
 import itertools
+import multiprocessing
 import os
 import shutil
 from collections.abc import Callable
 from contextlib import closing
+from multiprocessing import connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import apsw
@@ -12,6 +15,8 @@ import pytest
 from discovery import settle
 
 from keyhole.core.errors import StoreError
+from keyhole.core.index import schema
+from keyhole.core.index.connection import INCREMENTAL
 from keyhole.core.index.index_home import SqliteHome
 from keyhole.core.index.index_status import read_inventory, read_status
 from keyhole.core.index.location import INDEX_FILE, index_folder
@@ -20,7 +25,7 @@ from keyhole.core.index.schema import VERSION
 from keyhole.core.index.store import Store, check_integrity
 from keyhole.core.index.update import Hooks, Request, update_index
 from keyhole.core.types.index import IndexReport
-from keyhole.core.types.inventory import Progress
+from keyhole.core.types.inventory import Inventory, Progress
 
 OLD_INDEX = Path(__file__).parent / "fixtures" / "index-v1.db"
 Dump = Callable[[Path], dict[str, list[tuple[object, ...]]]]
@@ -313,3 +318,39 @@ def test_workers_give_way_to_the_explorer_and_to_agents() -> None:
         assert pool.submit(os.nice, 0).result() > os.nice(0)
     finally:
         pool.shutdown()
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_unused_pages_are_returned_to_the_system(tmp_path: Path, *, is_old: bool) -> None:
+    path = tmp_path / "index.db"
+    if is_old:
+        # As older versions created it: without the mode in which single pages can be returned.
+        with closing(apsw.Connection(str(path))) as db:
+            schema.create(db)
+    with Store(path) as store:
+        for text in ("x" * 1_000_000, ""):
+            with store.transaction():
+                store.set_fact("rules", text)
+        store.shrink()
+        assert store.value("PRAGMA freelist_count") == 0
+        assert store.value("PRAGMA auto_vacuum") == INCREMENTAL
+    assert path.stat().st_size < 500_000
+
+
+def test_workers_end_with_a_run_that_is_interrupted_after_the_walk(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keyhole.core.index.pool._POOL_BYTES", 0)
+    workers: list[BaseProcess] = []
+    others = set(multiprocessing.active_children())
+
+    def interrupt(_: Inventory) -> None:
+        workers.extend(set(multiprocessing.active_children()) - others)
+        raise KeyboardInterrupt
+
+    # Keeping the exception keeps the pool from being collected, which would end the workers too.
+    with pytest.raises(KeyboardInterrupt) as caught:
+        update_index(request(root), Hooks(found=interrupt))
+    assert workers
+    # The pool's own thread waits for the workers too, and takes their exit codes: is_alive() can be wrong for a moment.
+    for worker in workers:
+        assert connection.wait([worker.sentinel], timeout=60)
+    del caught

@@ -15,9 +15,10 @@ from relating import facts, open_service, put
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.links.requests import ReferenceRelation, ReferencesRequest
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.find import Reference, references_to
+from keyhole.core.references.find import references_to
 from keyhole.core.references.kept_references import KeptReferences
 from keyhole.core.references.name_resolver import NameResolver
+from keyhole.core.references.reference import Reference
 from keyhole.core.service import Service
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.view.lists import reference_view
@@ -66,7 +67,7 @@ def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[S
     put(tmp_path / "work", dict(zip(FILES, TEXTS, strict=False)))
     service, found = open_service(tmp_path / "work"), list[str]()
 
-    def find(resolver: NameResolver, row: DefinitionRow) -> Iterator[Reference]:
+    def find(resolver: NameResolver, row: DefinitionRow) -> list[Reference]:
         found.append(row.name)
         return references_to(resolver, row)
 

@@ -1,6 +1,7 @@
 """Answers without results say what was looked for, in how many files, and what exists instead."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,14 @@ from typing import Any
 import pytest
 from relating import PACKAGES, facts, open_service, put
 
+from keyhole.core.errors import QueryError
 from keyhole.core.links.requests import (
     BacklinksRequest,
     BrokenLinksRequest,
     Category,
     LinkSearchRequest,
     LinksRequest,
+    ReferencesRequest,
     RelatedRequest,
     Relation,
     RelationRequest,
@@ -94,6 +97,32 @@ SEARCHES = [
         ["without path: ", "without kind: 1 result"],
     ),
 ]
+
+
+def test_an_index_without_files_says_so_instead_of_giving_advice(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    service = open_service(tmp_path / "work")
+    for request in (SearchRequest("turquoise"), SearchRequest("/turquoise/")):
+        notes = searched(service, request)["notes"]
+        assert notes[-1] == "the index has no files: the folder is empty, or everything in it is skipped"
+    service.close()
+
+
+@pytest.mark.parametrize(
+    ("symbol", "similar"),
+    [
+        ("ColourMixer.mix_pant", "ColourMixer.mix_paint"),
+        ("mix_paints", "ColourMixer.mix_paint"),
+        ("lib.ColorMixer", "ColourMixer"),
+    ],
+)
+@pytest.mark.parametrize("request_kind", [ReferencesRequest, RelatedRequest])
+def test_an_unknown_symbol_names_similar_ones(
+    shop: Service, request_kind: Callable[..., RelationRequest], symbol: str, similar: str
+) -> None:
+    with pytest.raises(QueryError) as error:
+        shop.relation_view(request_kind(symbol=symbol))
+    assert error.value.suggestion == f"Did you mean {similar}?"
 
 
 @pytest.mark.parametrize(("request_", "sentence", "notes"), SEARCHES, ids=lambda value: str(value)[:60])

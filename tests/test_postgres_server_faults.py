@@ -181,6 +181,25 @@ def test_the_tables_must_have_the_right_version(
         migrate_tables(empty_database)
 
 
+def test_version_3_indexes_every_repository_again(postgres_server: str) -> None:
+    added = "INSERT INTO repository (name, host, root, source, revision) VALUES (%s, '', '', %s, 'r') RETURNING id"
+    with new_database(postgres_server) as url:
+        create_tables(url, 2)
+        with connect(url) as db:
+            # As version 2 left it: another table of words, and two repositories, one of them a team's.
+            db.execute("ALTER TABLE block_word RENAME TO chunk_word; UPDATE version SET version = 2")
+            of_team, _ = (db.execute(added, [name, source]).fetchone() for name, source in (("a", "/a"), ("b", "")))
+            db.execute("INSERT INTO fact (repo, name, value) VALUES (%s, 'generation', '3')", of_team)
+        done = migrate_tables(url)
+        assert (done.before, done.after) == (2, 3)
+        with connect(url) as db:
+            assert db.execute("SELECT to_regclass('chunk_word'), count(*) FROM fact").fetchone() == (None, 0)
+            parts = "SELECT count(*) FROM pg_inherits WHERE inhparent = 'block_word'::regclass"
+            assert db.execute(parts).fetchone() == (2,)
+            assert db.execute("SELECT repo FROM job").fetchall() == [of_team]
+            assert db.execute("SELECT DISTINCT revision FROM repository").fetchall() == [("",)]
+
+
 def test_every_table_is_split_by_its_repository(store_url: str) -> None:
     with connect(store_url) as db:
         found = db.execute(

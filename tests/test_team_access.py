@@ -7,6 +7,7 @@ import re
 import socket
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from contextvars import Context, copy_context
 from pathlib import Path
@@ -30,19 +31,22 @@ from team_repositories_made import index_team, team_settings_for
 from test_same_index import write
 
 from keyhole.core.config import Settings
+from keyhole.core.errors import ErrorKind, StoreError
 from keyhole.core.journal.reader import JournalReader
 from keyhole.core.journal.writer import Journal
 from keyhole.core.postgres.server_connection import connect
+from keyhole.core.postgres.shared_connections import MOST_CONNECTIONS
 from keyhole.core.team import access_book
-from keyhole.core.team.access_book import AccessBook
-from keyhole.core.team.access_tokens import create_token, revoke_token
+from keyhole.core.team.access_book import AccessBook, served_repositories
+from keyhole.core.team.access_tokens import TeamAccess, create_token, revoke_token
 from keyhole.core.team.team_database import NamedRepository
 from keyhole.core.team.team_service import TeamService
 from keyhole.core.team.team_services import MOST_OPEN, TeamServices
 from keyhole.core.types.choices import ToolSet
+from keyhole.core.types.view_requests import SearchRequest
 from keyhole.mcp_server.definitions import definitions
-from keyhole.mcp_server.run_server import ENDPOINT, http_options
-from keyhole.mcp_server.team_server import TEAM_ADVICE, build_team_server
+from keyhole.mcp_server.run_server import ENDPOINT
+from keyhole.mcp_server.team_server import build_team_server, team_http_options
 from keyhole.mcp_server.tool_texts import REPO_TOOLS, TOOLS, instructions
 
 # An example takes a fifth of a second, so there are fewer than of other properties.
@@ -292,7 +296,7 @@ class Posted:
     """Calls over HTTP, with the real check of tokens."""
 
     def __init__(self, server: FastMCP) -> None:
-        app = server.http_app(**http_options(server, advice=TEAM_ADVICE))
+        app = server.http_app(**team_http_options(server))
         listener = socket.create_server(("127.0.0.1", 0))
         self._server = uvicorn.Server(uvicorn.Config(app, log_config=None))
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [listener]})
@@ -379,6 +383,59 @@ def test_the_journal_says_who_asked_what(posted: tuple[Posted, str, Path]) -> No
     assert '"repo": "apples"' in found[0].arguments
     content = b"".join(path.read_bytes() for path in folder.iterdir())
     assert not any(token.encode() in content for token in tokens.values())
+
+
+def test_a_client_is_told_that_the_database_is_away(teams: Teams, tmp_path: Path) -> None:
+    settings = team_settings_for(teams.full.url, tmp_path)
+    book, services = AccessBook("postgresql://ann:Tr0ub4dor@127.0.0.1:1/keyhole"), TeamServices(settings)
+    server = Posted(build_team_server(settings, book, services))
+    away = server.call(teams.tokens["fruit"], "search_code", query="grow")
+    server.close()
+    services.close()
+    assert away.status_code == 503
+    assert away.text == "The database of this server can't be reached. Try again in a few seconds.\n"
+    assert int(away.headers["retry-after"]) > 0
+    assert away.headers["content-type"].startswith("text/plain")
+
+
+class LosesDatabase(AccessBook):
+    """Reaches the database only once."""
+
+    looks = 0
+
+    def access(self, token: str) -> TeamAccess | None:
+        self.looks += 1
+        if self.looks > 1:
+            raise StoreError("cannot use the database", ErrorKind.NO_SERVER)
+        return super().access(token)
+
+
+def test_a_token_that_is_looked_up_twice_may_find_the_database_away(teams: Teams, tmp_path: Path) -> None:
+    settings = team_settings_for(teams.full.url, tmp_path)
+    book, services = LosesDatabase(teams.full.url), TeamServices(settings)
+    server = Posted(build_team_server(settings, book, services))
+    away = server.call(teams.tokens["fruit"], "search_code", query="grow")
+    server.close()
+    services.close()
+    book.close()
+    assert book.looks == 2
+    assert away.status_code == 503
+
+
+def test_all_services_share_few_connections(teams: Teams, tmp_path: Path) -> None:
+    services = TeamServices(team_settings_for(teams.full.url, tmp_path))
+    every = served_repositories(teams.full.url)
+    sets = [*([one] for one in every), every]
+    with connect(teams.full.url) as db, ThreadPoolExecutor(2 * MOST_CONNECTIONS) as threads:
+        opened = """SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name = 'keyhole'"""
+        before = db.execute(opened).fetchone() or (0,)
+        asked = [services.of(one) for one in sets] * 8
+        views = list(threads.map(lambda one: one.search_view(SearchRequest("tree")), asked))
+        during = db.execute(opened).fetchone() or (0,)
+        services.close()
+    assert len({view.text for view in views}) == len(sets)
+    assert 0 < during[0] - before[0] <= MOST_CONNECTIONS
 
 
 def test_services_are_bounded(teams: Teams, tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from keyhole.core.postgres.job_rows import name_connection
 from keyhole.core.postgres.postgres_schema import TABLES
 from keyhole.core.postgres.server_connection import connect
 from keyhole.core.postgres.team_home import ClaimedRevision, TeamHome
+from keyhole.core.team.access_book import served_repositories
 from keyhole.core.team.access_tokens import TeamAccess, access_of
 from keyhole.core.team.job_queue import HeldLease, JobQueue, ask_for
 from keyhole.core.team.repository_source import source_at
@@ -86,6 +87,12 @@ def texts_of(url: str, settings: Settings, *names: str) -> str:
     found = service.search_view(SearchRequest("revision", Mode.KEYWORD, detail_level=Detail.RICH)).text
     service.close()
     return found
+
+
+def counted_by(service: TeamService) -> tuple[int, int, int]:
+    """Return the generation that a service reads, and how many files are indexed and skipped."""
+    with service.engines.lend() as engine, engine.store.snapshot():
+        return engine.store.facts().generation, engine.store.count_files(), engine.store.count_skips()
 
 
 def worker_at(url: str, settings: Settings, lease: float = 60) -> tuple[RepositoryWorker, list[WorkEvent]]:
@@ -466,11 +473,18 @@ def test_a_revision_has_exactly_its_files(url: str, settings: Settings, tmp_path
     folder = added(url, settings, tmp_path / "one")
     worker, _ = worker_at(url, settings)
     worker.work(once=True)
+    service = TeamService(served_repositories(url), settings)
+    before = counted_by(service)
     write(folder, src__two="the second revision\n", added="the second revision\n")
     (folder / "src" / "deep" / "three.py").unlink()
+    (folder / "src" / "one.py").write_bytes(b"\0")
     commit_all(folder)
     said("team", "sync")
+    # What a reader keeps is that of the revision it reads.
+    assert counted_by(service) == before
     worker.work(once=True)
+    assert counted_by(service) == (before[0] + 1, 3, before[2] + 1)
+    service.close()
     with connect(url) as db:
         paths = [path for (path,) in db.execute("SELECT path FROM file ORDER BY path")]
         texts = db.execute("SELECT count(*) FROM file_text").fetchone()

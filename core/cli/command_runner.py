@@ -30,21 +30,31 @@ _UNWRITTEN = 120
 
 def load() -> None:
     """Load what commands need, and nothing that could not be shared: no thread, no open file, no index."""
-    import numpy as np  # noqa: F401
+    import filelock  # noqa: F401
+    import numpy.ma  # noqa: F401  # `unique` imports it
 
     from keyhole.core import delivery, masking, service  # noqa: F401
+    from keyhole.core.cli import open_service  # noqa: F401
     from keyhole.core.config import Settings
     from keyhole.core.errors import ModelError
+    from keyhole.core.files.secret_names import secret_names
     from keyhole.core.index import store, update  # noqa: F401
+    from keyhole.core.index.extension import library_path
     from keyhole.core.index.model import open_embedder
     from keyhole.core.missed import missed_file  # noqa: F401
     from keyhole.core.search import engine, weights  # noqa: F401
     from keyhole.core.search.wanted import QuestionKind
     from keyhole.core.syntax import analyse, parser_process  # noqa: F401
+    from keyhole.core.types.source_files import DEFAULT_SECRETS
     from keyhole.core.view.lists import relation_view, search_view  # noqa: F401
     from keyhole.core.view.maps import map_view  # noqa: F401
     from keyhole.core.view.reads import read_view  # noqa: F401
+    from keyhole.core.workspace import clearing  # noqa: F401
 
+    library_path()
+    # Compiles the rules of names and the shapes of tokens.
+    secret_names(DEFAULT_SECRETS).readmits("")
+    masking.mask_text("")
     parser_process.ParserProcess.forks = True
     for kind in QuestionKind:
         weights.weights_for(kind, has_vectors=True)

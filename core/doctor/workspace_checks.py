@@ -145,7 +145,8 @@ def check_ignore_rules(examined: Examined) -> Iterator[DoctorFinding]:
     reasons = Counter(skip.reason.label for skip in found.skips)
     skipped = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common()) or "nothing"
     if found.candidates:
-        yield ok("Skipped", skipped)
+        # Content is known only once files are read.
+        yield ok("Skipped", f"{skipped}, by name, size or rule; keyhole status adds what is skipped for its content")
     elif found.skips:
         remedy = "run keyhole status --skipped, and include paths with !PATTERN in .keyholeignore"
         yield problem("Skipped", f"every file here is skipped: {skipped}", remedy)

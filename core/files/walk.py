@@ -11,7 +11,7 @@ import re
 import stat
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
@@ -59,9 +59,16 @@ class Scan:
     rule_files: dict[str, Stamp] = field(default_factory=dict)
 
 
-def scan(root: Path, *, max_bytes: int, known: Known | None = None, secrets: SecretPolicy = DEFAULT_SECRETS) -> Scan:
-    """Walk a workspace and return what was found, sorted by path."""
-    walker = _Walker(root, max_bytes, known or Known(), secrets)
+def scan(
+    root: Path,
+    *,
+    max_bytes: int,
+    known: Known | None = None,
+    secrets: SecretPolicy = DEFAULT_SECRETS,
+    on_candidate: Callable[[Candidate], None] = lambda _: None,
+) -> Scan:
+    """Walk a workspace and return what was found, sorted by path; `on_candidate` hears of new and changed files."""
+    walker = _Walker(root, max_bytes, known or Known(), secrets, on_candidate)
     walker.walk()
     walker.found.candidates.sort(key=lambda candidate: candidate.path)
     walker.found.skips.sort(key=lambda skip: (skip.path, skip.is_dir, skip.detail))
@@ -144,8 +151,16 @@ class _Rules:
 class _Walker:
     """One walk over a workspace."""
 
-    def __init__(self, root: Path, max_bytes: int, known: Known, secrets: SecretPolicy) -> None:
+    def __init__(
+        self,
+        root: Path,
+        max_bytes: int,
+        known: Known,
+        secrets: SecretPolicy,
+        on_candidate: Callable[[Candidate], None],
+    ) -> None:
         self.found = Scan()
+        self._on_candidate = on_candidate
         self._secrets = secrets
         self._root = root
         self._base = os.fspath(root)
@@ -230,6 +245,7 @@ class _Walker:
             self.found.same_skips.append(entry.path)
         else:
             self.found.candidates.append(entry)
+            self._on_candidate(entry)
 
     def _enter(self, above: _Rules | _SecretsOnly, paths: list[str]) -> _Rules:
         """Return the rules of a folder; they are trusted if no ignore file from the root down to it has changed."""

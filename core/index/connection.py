@@ -20,12 +20,18 @@ from keyhole.core.errors import (
 from keyhole.core.index import schema
 from keyhole.core.index.private_files import create_private_file
 
+# SQLite's mode in which unused pages can be returned to the system without copying the others.
+INCREMENTAL = 2
 _BUSY_MILLISECONDS = 10_000
 # SQLite checks the deadline after this many of its steps, which take a fraction of a millisecond.
 _STEPS = 20_000
 # SQLite's access to files without any locks.
 _WITHOUT_LOCKS = "unix-none"
 _LEAST_FREE_BYTES = 100_000
+# The log is copied to the file when it has so many pages (16 MB), and cut to so many bytes afterwards. Batches change
+# many of the same pages, which this way are copied once for several batches.
+_LOG_PAGES = 4_000
+_LOG_BYTES = 4_000_000
 
 
 def connect(path: Path, *, vfs: str | None = None, is_reader: bool = False) -> apsw.Connection:
@@ -148,7 +154,12 @@ def _prepare(db: apsw.Connection, path: Path, *, can_write: bool) -> None:
     db.set_busy_timeout(_BUSY_MILLISECONDS)
     db.set_progress_handler(is_over, _STEPS)
     if can_write:
+        # Only a new file gets this mode without a copy of all pages, and setting it again would write.
+        if not db.pragma("page_count"):
+            db.pragma("auto_vacuum", INCREMENTAL)
         db.pragma("journal_mode", "wal")
+        db.pragma("wal_autocheckpoint", _LOG_PAGES)
+        db.pragma("journal_size_limit", _LOG_BYTES)
     # In WAL mode, "normal" loses no commit if the process dies, and does not corrupt the file if power fails.
     db.pragma("synchronous", "normal")
     db.pragma("temp_store", "memory")

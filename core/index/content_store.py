@@ -45,7 +45,8 @@ _BUSY_MILLISECONDS = 2_000
 _USE_STEP_SECONDS = 3_600
 # After an eviction this share of the size is left, so that the next batches need none.
 _KEPT_SHARE = 0.9
-# The log is cut to this size after it was copied to the file.
+# The log is copied to the file when it has so many pages, and cut to so many bytes afterwards.
+_LOG_PAGES = 4_000
 _LOG_BYTES = 4_000_000
 
 
@@ -183,6 +184,7 @@ def _open_for_writing(path: Path) -> apsw.Connection | None:
         # Before the first table: makes it possible to return free pages to the system.
         db.pragma("auto_vacuum", 2)
         db.pragma("journal_mode", "wal")
+        db.pragma("wal_autocheckpoint", _LOG_PAGES)
         db.pragma("journal_size_limit", _LOG_BYTES)
         db.pragma("synchronous", "normal")
         # What an eviction deletes is overwritten.

@@ -12,6 +12,11 @@ from keyhole.core.index.connection import connect, explained
 
 Row = TypeVar("Row")
 
+# Lines of files, given as pairs of path and line. As a table, because SQLite would take each pair apart for each row
+# that it is compared with.
+LINES_WANTED = """WITH wanted AS MATERIALIZED (
+    SELECT key, value ->> 0 AS path, value ->> 1 AS line FROM json_each(?))"""
+
 
 class Database:
     """A connection to an index; a subclass for each group of tables adds its statements."""

@@ -84,7 +84,8 @@ def rows_of(source: SourceFile, text: TextFacts, place: PlaceFacts) -> FileRows:
         language=text.language,
         lines=text.lines,
         has_errors=text.has_errors,
-        chunks=tuple(chunk._replace(words=chunk.words._replace(path=path_words)) for chunk in text.chunks),
+        # Faster than `_replace`, and there are tens of thousands.
+        chunks=tuple(ChunkRow(*chunk[:5], WordColumns(path_words, *chunk.words[1:])) for chunk in text.chunks),
         symbols=text.symbols,
         links=text.links,
         masked=source.masked,

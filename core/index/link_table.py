@@ -60,14 +60,16 @@ class LinkTable(MetaTable):
         """Replace the links and declarations of a file, and mark the links that this affects as unresolved."""
         old = [] if is_new else self._declared_by(file_id)
         if old != list(rows.declared):
-            self._delete_declared(file_id)
+            if old:
+                self._delete_declared(file_id)
             self._db.executemany(
                 "INSERT INTO declared (file_id, kind, name, value) VALUES (?, ?, ?, ?)",
                 [(file_id, *fact) for fact in rows.declared],
             )
         has_links = not is_new and self._has_links(file_id, rows.links)
         if not has_links:
-            self._delete_links(file_id)
+            if not is_new:
+                self._delete_links(file_id)
             self._db.executemany(
                 """INSERT INTO link (file_id, line, kind, target, part, is_fixed, state, site)
                     VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",

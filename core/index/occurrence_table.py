@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
-from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.database import LINES_WANTED, Database, json_ids
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamedImport, NamesOfFile
 from keyhole.core.syntax.occurrences import FORMAT, names_in
 from keyhole.core.types.syntax import HOLDS_METHODS
@@ -52,11 +52,17 @@ class OccurrenceTable(Database):
 
     def definitions_named(self, name: str) -> list[DefinitionRow]:
         """Return the symbols with exactly this name, by path and line."""
+        return self.definitions_of_names([name])
+
+    def definitions_of_names(self, names: Iterable[str]) -> list[DefinitionRow]:
+        """Return the symbols with exactly one of these names, by path and line."""
+        # The SQL index on names ignores case. The first comparison uses it, the second keeps exact matches only.
         return self.rows(
             DefinitionRow,
-            f"{_DEFINITION} WHERE name = ? COLLATE NOCASE AND name = ? ORDER BY file.path, symbol.id",
-            name,
-            name,
+            f"""SELECT {_DEFINITION_CELLS} FROM json_each(?) wanted
+                CROSS JOIN symbol ON name = wanted.value COLLATE NOCASE AND name = wanted.value
+                JOIN file ON file.id = file_id ORDER BY file.path, symbol.id""",  # noqa: S608
+            json.dumps(list(dict.fromkeys(names))),
         )
 
     def definitions_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
@@ -72,9 +78,9 @@ class OccurrenceTable(Database):
         """Return the symbols around each of these lines of files, the outermost first."""
         found: dict[tuple[str, int], list[DefinitionRow]] = {line: [] for line in lines}
         for number, *cells in self.query(
-            f"""SELECT wanted.key, {_DEFINITION_CELLS} FROM json_each(?) wanted
-                CROSS JOIN file ON file.path = wanted.value ->> 0 CROSS JOIN symbol ON file_id = file.id
-                WHERE start_line <= wanted.value ->> 1 AND end_line >= wanted.value ->> 1
+            f"""{LINES_WANTED} SELECT wanted.key, {_DEFINITION_CELLS} FROM wanted
+                CROSS JOIN file ON file.path = wanted.path CROSS JOIN symbol ON file_id = file.id
+                WHERE start_line <= wanted.line AND end_line >= wanted.line
                 ORDER BY wanted.key, symbol.id""",  # noqa: S608
             json.dumps(lines),
         ):

@@ -9,6 +9,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context
+from types import TracebackType
+from typing import Self
 
 from keyhole.core.index.prepare import Preparation, Prepared, prepare
 from keyhole.core.processes import follow_parent, give_way
@@ -25,8 +27,42 @@ _TASKS_IN_FLIGHT = 4
 Task = list[tuple[Candidate, str]]
 
 
+class WorkerPool:
+    """Worker processes, which start when there is enough work for them."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self._expected_bytes = 0
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def expect(self, candidate: Candidate) -> None:
+        """Count a file that is to be prepared; the workers start while the walk still looks for others."""
+        self._expected_bytes += candidate.size
+        if self._expected_bytes >= _POOL_BYTES:
+            self.start()
+
+    def start(self) -> ProcessPoolExecutor:
+        """Start the workers, unless they run."""
+        self._pool = self._pool or _start_pool(self.count)
+        return self._pool
+
+    def close(self) -> None:
+        """End the workers, with or without having finished."""
+        pool, self._pool = self._pool, None
+        if pool:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
 def prepare_all(
-    preparation: Preparation, candidates: list[Candidate], digests: dict[str, str], *, workers: int
+    preparation: Preparation, candidates: list[Candidate], digests: dict[str, str], *, workers: WorkerPool
 ) -> Iterator[Prepared]:
     """Prepare files and yield them in order, on several cores if there is enough work."""
     tasks = _tasks(candidates, digests)
@@ -37,13 +73,13 @@ def prepare_all(
         yield from _on_every_core(preparation, tasks, workers)
 
 
-def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int) -> Iterator[Prepared]:
+def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: WorkerPool) -> Iterator[Prepared]:
     """Keep the workers busy, with only a few tasks in memory."""
-    pool = _start_pool(workers)
+    pool = workers.start()
     running: deque[tuple[Task, Future[list[Prepared]]]] = deque()
     try:
         while True:
-            for task in islice(tasks, workers * _TASKS_IN_FLIGHT - len(running)):
+            for task in islice(tasks, workers.count * _TASKS_IN_FLIGHT - len(running)):
                 running.append((task, pool.submit(_prepare_in_worker, preparation, task)))
             if not running:
                 return
@@ -56,12 +92,13 @@ def _on_every_core(preparation: Preparation, tasks: Iterator[Task], workers: int
                 running.clear()
                 for task in suspects:
                     yield from _prepare_here(preparation, task)
-                pool = _start_pool(workers)
+                workers.close()
+                pool = workers.start()
             else:
                 running.popleft()
                 yield from prepared
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        workers.close()
 
 
 def _prepare_here(preparation: Preparation, task: Task) -> Iterator[Prepared]:
@@ -90,7 +127,8 @@ def _start_pool(workers: int) -> ProcessPoolExecutor:
     # Forking a process with threads (the explorer, the server) is unsafe, so workers are spawned.
     pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_prepare_worker)
     with _interrupts_blocked():
-        pool.submit(_do_nothing)  # starts every worker
+        for _ in range(workers):
+            pool.submit(_do_nothing)  # each starts one worker
     return pool
 
 

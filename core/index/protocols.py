@@ -277,6 +277,9 @@ class ReferenceStore(FactStore, Protocol):
     def definitions_named(self, name: str) -> list[DefinitionRow]:
         """Return the symbols with exactly this name, by path and line."""
 
+    def definitions_of_names(self, names: Iterable[str]) -> list[DefinitionRow]:
+        """Return the symbols with exactly one of these names, by path and line."""
+
     def definitions_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
         """Return the symbols of these files, by path and line."""
 

@@ -8,7 +8,7 @@ import apsw
 
 from keyhole.core.errors import CorruptStoreError, StoreError
 from keyhole.core.index.chunk_table import ChunkTable
-from keyhole.core.index.connection import explained, transaction
+from keyhole.core.index.connection import INCREMENTAL, explained, transaction
 from keyhole.core.index.file_document_table import FileDocumentTable
 from keyhole.core.index.file_table import FileTable
 from keyhole.core.index.link_lists import LinkLists
@@ -95,7 +95,13 @@ class Store(
     def shrink(self) -> None:
         """Return unused pages to the system, if there are many; merging words leaves some."""
         with explained(self.path), suppress(apsw.FullError, apsw.BusyError):
-            if self.value("PRAGMA freelist_count") > _UNUSED_SHARE * self.value("PRAGMA page_count"):
+            if self.value("PRAGMA freelist_count") <= _UNUSED_SHARE * self.value("PRAGMA page_count"):
+                return
+            if self.value("PRAGMA auto_vacuum") == INCREMENTAL:
+                self._db.execute("PRAGMA incremental_vacuum").fetchall()
+            else:
+                # An older version created this index. It can only be copied as a whole; the copy has the new mode.
+                self._db.pragma("auto_vacuum", INCREMENTAL)
                 self._db.execute("VACUUM")
 
     def replace_file(self, rows: FileRows) -> None:

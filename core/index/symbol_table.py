@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
 from keyhole.core.index.chunk_table import chunk_place, within
-from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.database import LINES_WANTED, Database, json_ids
 from keyhole.core.index.file_table import inside
 from keyhole.core.index.rows import (
     ChunkScope,
@@ -149,9 +149,9 @@ class SymbolTable(Database):
         The first line of a symbol belongs to the symbol around that.
         """
         rows = self.query(
-            f"""SELECT wanted.key, {_ENTRY} FROM json_each(?) wanted
-                CROSS JOIN file ON file.path = wanted.value ->> 0 CROSS JOIN symbol ON file_id = file.id
-                WHERE symbol.start_line < wanted.value ->> 1 AND symbol.end_line >= wanted.value ->> 1
+            f"""{LINES_WANTED} SELECT wanted.key, {_ENTRY} FROM wanted
+                CROSS JOIN file ON file.path = wanted.path CROSS JOIN symbol ON file_id = file.id
+                WHERE symbol.start_line < wanted.line AND symbol.end_line >= wanted.line
                 ORDER BY wanted.key, symbol.id""",  # noqa: S608
             json.dumps(lines),
         )

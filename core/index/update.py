@@ -18,7 +18,7 @@ from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.index_home import IndexHome, SqliteHome
 from keyhole.core.index.link_resolution import resolve_links
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.index.pool import prepare_all
+from keyhole.core.index.pool import WorkerPool, prepare_all
 from keyhole.core.index.prepare import Preparation, Prepared, SkippedFile, Unchanged, prepare
 from keyhole.core.index.protocols import WriterStore
 from keyhole.core.index.role_update import update_roles
@@ -115,7 +115,7 @@ def refresh_files(request: Request, paths: Iterable[str]) -> bool:
             request.home.open_index() as store,
             ContentUpdate(request.content) as content,
         ):
-            _Update(store, request, Hooks(), content).refresh(paths)
+            _Update(store, request, Hooks(), content, WorkerPool(request.workers)).refresh(paths)
     except LockedStoreError:
         return False
     return True
@@ -147,17 +147,21 @@ def _update(request: Request, hooks: Hooks) -> IndexReport:
         request.home.open_index() as store,
         store.revision(),
         ContentUpdate(request.content) as content,
+        WorkerPool(request.workers) as workers,
         collector_paused(),
     ):
-        return _Update(store, request, hooks, content).run()
+        return _Update(store, request, hooks, content, workers).run()
 
 
 class _Update:
     """One update of one index."""
 
-    def __init__(self, store: WriterStore, request: Request, hooks: Hooks, content: ContentUpdate) -> None:
+    def __init__(
+        self, store: WriterStore, request: Request, hooks: Hooks, content: ContentUpdate, workers: WorkerPool
+    ) -> None:
         self._store = store
         self._content = content
+        self._workers = workers
         self._request = request
         self._hooks = hooks
         self._started = time.monotonic()
@@ -189,7 +193,13 @@ class _Update:
         for path in retried:
             known.files[path] = UNKNOWN_STAMP
         request = self._request
-        found = scan(request.root, max_bytes=request.max_bytes, known=known, secrets=request.secrets)
+        found = scan(
+            request.root,
+            max_bytes=request.max_bytes,
+            known=known,
+            secrets=request.secrets,
+            on_candidate=self._workers.expect,
+        )
         if self._hooks.found:
             self._hooks.found(_inventory_of(found, known))
         if changes := self._compare(known, found):
@@ -407,7 +417,7 @@ class _Update:
         sizes = {candidate.path: candidate.size for candidate in candidates}
         batch: list[Prepared] = []
         size = 0
-        for prepared in prepare_all(self._preparation(), candidates, digests, workers=self._request.workers):
+        for prepared in prepare_all(self._preparation(), candidates, digests, workers=self._workers):
             batch.append(prepared)
             size += sizes[prepared.path]
             # Report progress here because preparing takes the time, and because the callback may end the run, which

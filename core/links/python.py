@@ -22,6 +22,9 @@ class PythonImports:
             for path, fact in declared
             if (root := join(folder := path.rpartition("/")[0], fact.value)) is not None
         ]
+        # Most folders of a project import from the same roots, so their imports are resolved once.
+        self._known_roots: dict[str, tuple[str, ...]] = {}
+        self._known_modules: dict[tuple[tuple[str, ...], str, str], Resolution] = {}
 
     def resolve(self, origin: Origin, target: str, part: str) -> Resolution:
         """Resolve `import target`, or `from target import part`."""
@@ -33,7 +36,7 @@ class PythonImports:
                 return unresolved(Reason.OUTSIDE)
             found = self._module(base, modules, part)
             return internal(found) if found else self._missing(join(base, *modules) or "")
-        return self._absolute(origin.folder, modules, part) if modules else external(target)
+        return self._absolute_from(origin.folder, names, modules, part) if modules else external(target)
 
     def packages_named(self, name: str) -> Iterator[str]:
         """Yield the folders that imports of a name may mean: its packages, with or without an `__init__.py`."""
@@ -47,9 +50,18 @@ class PythonImports:
         place = self._paths.place(path)
         return place if place and place.reason else unresolved(Reason.MISSING_MODULE)
 
-    def _absolute(self, folder: str, parts: list[str], name: str) -> Resolution:
+    def _absolute_from(self, folder: str, target: str, parts: list[str], name: str) -> Resolution:
+        if folder not in self._known_roots:
+            self._known_roots[folder] = tuple(self._own_roots(folder))
+        roots = self._known_roots[folder]
+        key = (roots, target, name)
+        if key not in self._known_modules:
+            self._known_modules[key] = self._absolute(roots, parts, name)
+        return self._known_modules[key]
+
+    def _absolute(self, own_roots: tuple[str, ...], parts: list[str], name: str) -> Resolution:
         looks_internal = False
-        for root in self._own_roots(folder):
+        for root in own_roots:
             if found := self._module(root, parts, name):
                 return internal(found)
             looks_internal |= self._has_package(root, parts[0])

@@ -6,8 +6,7 @@ from typing import TypeVar
 
 import psycopg
 
-from keyhole.core.postgres.postgres_schema import check_version
-from keyhole.core.postgres.server_connection import Connection, check_extension, connect, explained
+from keyhole.core.postgres.server_connection import Connection, connect_checked, explained
 
 Answer = TypeVar("Answer")
 
@@ -28,7 +27,7 @@ class KeptConnection:
                     return question(self._db)
                 except psycopg.OperationalError:
                     self._db.close()
-            self._db = self._connect()
+            self._db = connect_checked(self._url)
             return question(self._db)
 
     def close(self) -> None:
@@ -37,13 +36,3 @@ class KeptConnection:
             if self._db:
                 self._db.close()
             self._db = None
-
-    def _connect(self) -> Connection:
-        db = connect(self._url)
-        try:
-            check_version(db)
-            check_extension(db)
-        except BaseException:
-            db.close()
-            raise
-        return db

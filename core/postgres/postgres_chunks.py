@@ -5,9 +5,11 @@ from collections.abc import Iterable, Sequence
 from keyhole.core.index.chunk_table import chunk_place
 from keyhole.core.index.rows import ChunkPlace, ChunkRow, ChunkScope, ChunkSource, ChunkSpan
 from keyhole.core.postgres.repository_rows import RepositoryRows
+from keyhole.core.postgres.repository_set import rows_with_ids
 
 _FILE_OF_CHUNK = "JOIN file ON file.repo = chunk.repo AND file.id = chunk.file_id"
-_THESE = "chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::bigint[])"
+_THESE = rows_with_ids("chunk")
+_OF_FILES = rows_with_ids("chunk", "file_id")
 
 
 class PostgresChunks(RepositoryRows):
@@ -18,17 +20,17 @@ class PostgresChunks(RepositoryRows):
         return self.rows(
             chunk_place,
             f"""SELECT chunk.id, file_id, path, language, start_line, end_line, definitions, lines, role
-                FROM chunk {_FILE_OF_CHUNK} WHERE {_THESE}""",  # noqa: S608
-            ids=list(chunk_ids),
+                FROM {_THESE} {_FILE_OF_CHUNK}""",  # noqa: S608
+            **self.repositories.with_ids(chunk_ids),
         )
 
     def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:
         """Return the files and offsets of these chunks, grouped by file."""
         return self.rows(
             ChunkSource,
-            f"""SELECT chunk.id, path, digest, start, length FROM chunk {_FILE_OF_CHUNK} WHERE {_THESE}
+            f"""SELECT chunk.id, path, digest, start, length FROM {_THESE} {_FILE_OF_CHUNK}
                 ORDER BY path, chunk.id""",  # noqa: S608
-            ids=list(chunk_ids),
+            **self.repositories.with_ids(chunk_ids),
         )
 
     def chunks_of_file(self, file_id: int) -> list[ChunkSpan]:
@@ -40,9 +42,9 @@ class PostgresChunks(RepositoryRows):
         wanted = list(file_ids)
         found: dict[int, list[ChunkSpan]] = {file_id: [] for file_id in wanted}
         rows = self.query(
-            """SELECT file_id, id, start, length, start_line, end_line, definitions FROM chunk
-                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::bigint[]) ORDER BY file_id, start""",
-            ids=wanted,
+            f"""SELECT file_id, id, start, length, start_line, end_line, definitions FROM {_OF_FILES}
+                ORDER BY file_id, start""",  # noqa: S608
+            **self.repositories.with_ids(wanted),
         )
         for file_id, *span in rows:
             found[file_id].append(ChunkSpan(*span))
@@ -64,17 +66,17 @@ class PostgresChunks(RepositoryRows):
         """Count all chunks."""
         return int(self.value("SELECT count(*) FROM chunk WHERE repo = %(repo)s"))
 
-    def _insert_chunks(self, file_id: int, chunks: Sequence[ChunkRow], sizes: Sequence[tuple[int, int, int]]) -> range:
-        """Add the chunks of a file, each with the numbers of its words; return their ids."""
-        ids = self._new_ids("chunk", len(chunks))
+    def _insert_chunks(
+        self, file_id: int, ids: Sequence[int], chunks: Sequence[ChunkRow], words: Sequence[int]
+    ) -> None:
+        """Add the chunks of a file, each with the number of its words."""
         self._add(
             "chunk",
             [
-                (id_, file_id, chunk.start_line, chunk.end_line, chunk.start, chunk.length, chunk.definitions, *size)
-                for id_, chunk, size in zip(ids, chunks, sizes, strict=True)
+                (id_, file_id, chunk.start_line, chunk.end_line, chunk.start, chunk.length, chunk.definitions, size)
+                for id_, chunk, size in zip(ids, chunks, words, strict=True)
             ],
         )
-        return ids
 
 
 def within_scope(scope: ChunkScope) -> tuple[str, dict[str, object]]:

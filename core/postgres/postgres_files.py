@@ -10,6 +10,7 @@ from keyhole.core.index.file_table import inside
 from keyhole.core.index.rows import FileFacts, FileId, FileRows, FileStamp, StoredRole
 from keyhole.core.masking import Mask
 from keyhole.core.postgres.postgres_facts import PostgresFacts
+from keyhole.core.postgres.repository_set import FILE_AT_PATH, rows_with_ids
 from keyhole.core.roles.file_roles import known_role
 from keyhole.core.types.choices import Role
 from keyhole.core.types.inventory import IndexedFile
@@ -18,12 +19,15 @@ from keyhole.core.types.source_files import Candidate, Skip, SkipReason, Stamp
 _STAMP = "size, mtime_ns, ctime_ns, inode"
 _SKIP = "SELECT path, reason, detail, is_dir FROM skip WHERE repo = %(repo)s"
 _UNPARSED = SkipReason.UNPARSED.value
-_AT_PATHS = "WHERE repo = %(repo)s AND path = ANY(%(paths)s::text[])"
+_OWN = "WHERE repo = %(repo)s"
 _IN_FOLDER = "repo = %(repo)s AND path > %(first)s AND path < %(last)s"
 
 
 class PostgresFiles(PostgresFacts):
     """Files and skips, by path."""
+
+    # Whether the repository had files or skips when the transaction began.
+    _had_rows = True
 
     # Reading
 
@@ -53,7 +57,7 @@ class PostgresFiles(PostgresFacts):
 
     def file_stamps(self, paths: Iterable[str]) -> dict[str, FileStamp]:
         """Return the stamps and content hashes of the paths that are indexed."""
-        rows = self.query(f"SELECT path, digest, {_STAMP} FROM file {_AT_PATHS}", paths=list(paths))  # noqa: S608
+        rows = self.query(f"SELECT path, digest, {_STAMP} FROM {FILE_AT_PATH}", **self.repositories.at_paths(paths))  # noqa: S608
         return {row[0]: FileStamp(row[2:], row[1]) for row in rows}
 
     def files_in(self, language: str = "") -> list[FileId]:
@@ -67,7 +71,7 @@ class PostgresFiles(PostgresFacts):
 
     def roles_of(self, paths: Iterable[str]) -> dict[str, Role]:
         """Return the roles of the paths that are indexed."""
-        found = self.query(f"SELECT path, role FROM file {_AT_PATHS}", paths=list(paths))  # noqa: S608
+        found = self.query(f"SELECT path, role FROM {FILE_AT_PATH}", **self.repositories.at_paths(paths))  # noqa: S608
         return {path: known_role(role, path) for path, role in found}
 
     def stored_roles(self) -> list[StoredRole]:
@@ -78,14 +82,15 @@ class PostgresFiles(PostgresFacts):
     def file_facts(self, file_ids: Iterable[int]) -> list[FileFacts]:
         """Return what ranking needs to know about these files, in no particular order."""
         found = self.query(
-            "SELECT id, path, language, lines, role FROM file WHERE repo = %(repo)s AND id = ANY(%(ids)s::bigint[])",
-            ids=list(file_ids),
+            f"SELECT id, path, language, lines, role FROM {rows_with_ids('file')}",  # noqa: S608
+            **self.repositories.with_ids(file_ids),
         )
         return [FileFacts._make([*facts, known_role(role, facts[1])]) for *facts, role in found]
 
     def files_at(self, paths: Iterable[str]) -> list[IndexedFile]:
         """Return the files of the paths that are indexed, in no particular order."""
-        return self.rows(IndexedFile, f"SELECT path, language, lines FROM file {_AT_PATHS}", paths=list(paths))  # noqa: S608
+        at_paths = f"SELECT path, language, lines FROM {FILE_AT_PATH}"  # noqa: S608
+        return self.rows(IndexedFile, at_paths, **self.repositories.at_paths(paths))
 
     def indexed_files(self) -> list[IndexedFile]:
         """Return every file, sorted by path."""
@@ -123,7 +128,8 @@ class PostgresFiles(PostgresFacts):
 
     def masks_of(self, paths: Iterable[str]) -> dict[str, tuple[Mask, ...]]:
         """Return what is masked in those of the files that have masks."""
-        found = self.query(f"SELECT path, masked FROM file {_AT_PATHS} AND masked <> ''", paths=list(paths))  # noqa: S608
+        masked = f"SELECT path, masked FROM {FILE_AT_PATH} AND masked <> ''"  # noqa: S608
+        found = self.query(masked, **self.repositories.at_paths(paths))
         return {path: tuple(starmap(Mask, json.loads(masked))) for path, masked in found}
 
     def knows(self, path: str) -> bool:
@@ -204,11 +210,15 @@ class PostgresFiles(PostgresFacts):
 
     def _id_of(self, path: str) -> int | None:
         """Return the id of a file about which no row waits to be written."""
+        if not self._may_have_rows(path):
+            return None
         found = self.direct("SELECT id FROM file WHERE repo = %(repo)s AND path = %(path)s", path=path)
         return found[0][0] if found else None
 
     def _skip_at(self, path: str) -> Skip | None:
         """Return the skip of a path about which no row waits to be written."""
+        if not self._may_have_rows(path):
+            return None
         found = self.direct(f"{_SKIP} AND path = %(path)s", path=path)
         return _skip(*found[0]) if found else None
 
@@ -217,7 +227,21 @@ class PostgresFiles(PostgresFacts):
         self._add("skip", [(skip.path, skip.reason.value, skip.detail, skip.is_dir, *(stamp or [None] * 4))])
 
     def _delete_skip(self, path: str) -> None:
-        self.direct("DELETE FROM skip WHERE repo = %(repo)s AND path = %(path)s", path=path)
+        if self._may_have_rows(path):
+            self.direct("DELETE FROM skip WHERE repo = %(repo)s AND path = %(path)s", path=path)
+
+    def _note_old_rows(self) -> None:
+        """Find out whether the repository has rows: if not, none needs to be looked for."""
+        has_rows = f"SELECT EXISTS (SELECT FROM file {_OWN}) OR EXISTS (SELECT FROM skip {_OWN})"  # noqa: S608
+        self._had_rows = self.direct(has_rows)[0][0]
+        self._written_paths.clear()
+
+    def _note_written(self, path: str) -> None:
+        self._waiting_paths.add(path)
+        self._written_paths.add(path)
+
+    def _may_have_rows(self, path: str) -> bool:
+        return self._had_rows or path in self._written_paths
 
 
 def bounds(folder: str) -> dict[str, str]:

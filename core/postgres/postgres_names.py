@@ -7,21 +7,22 @@ from operator import attrgetter
 from keyhole.core.index.occurrence_table import BETWEEN_TOKENS, MAY_HOLD, READABLE
 from keyhole.core.index.rows import DefinitionRow, ImportRow, NamedImport, NamesOfFile
 from keyhole.core.postgres.repository_rows import RepositoryRows
+from keyhole.core.postgres.repository_set import FILE_AT_PATH, LINES_OF_FILES, rows_with_ids
 from keyhole.core.syntax.occurrences import names_in
 from keyhole.core.types.syntax import HOLDS_METHODS
 
-_FILE_OF_NAMES = "JOIN file ON file.repo = file_occurrences.repo AND file.id = file_occurrences.file_id"
-_NAMES = f"SELECT file.id, path, language, role, names FROM file_occurrences {_FILE_OF_NAMES}"  # noqa: S608
+_NAMES = "file.id, path, language, role, names"
+_NAMES_OF_FILE = "JOIN file_occurrences ON file_occurrences.repo = file.repo AND file_occurrences.file_id = file.id"
 _DEFINITION_CELLS = """symbol.id, file.path, language, name, kind, symbol.parent, signature, start_line, end_line,
     name_line, symbol.depth, modifiers"""
-_DEFINITION = f"""SELECT {_DEFINITION_CELLS} FROM symbol JOIN file ON file.repo = symbol.repo AND file.id = file_id
-    WHERE symbol.repo = %(repo)s"""  # noqa: S608
-_IMPORTS = """SELECT file.path, line, target, part, coalesce(state, ''), link.path
-    FROM file JOIN link ON link.repo = file.repo AND file_id = file.id AND kind = 'import'
-    WHERE file.repo = %(repo)s AND file.path = ANY(%(paths)s::text[])"""
+_DEFINITION = f"""SELECT {_DEFINITION_CELLS} FROM {FILE_AT_PATH}
+    JOIN symbol ON symbol.repo = file.repo AND symbol.file_id = file.id"""  # noqa: S608
+_IMPORTS = f"""SELECT file.path, line, target, part, coalesce(state, ''), link.path
+    FROM {FILE_AT_PATH} JOIN link ON link.repo = file.repo AND file_id = file.id AND kind = 'import'"""  # noqa: S608
+# The index on names ignores case. The first comparison uses it, the second keeps exact matches only.
 _SYMBOLS_NAMED = """SELECT id, file_id, name, kind, parent, signature, start_line, end_line, name_line, depth, modifiers
-    FROM symbol WHERE repo = %(repo)s AND lower(name) = lower(%(name)s::text COLLATE "C") AND name = %(name)s"""
-_FILES = "SELECT id, path, language FROM file WHERE repo = %(repo)s AND id = ANY(%(ids)s::bigint[])"
+    FROM symbol WHERE repo = %(repo)s AND lower(name) = ANY(%(lowered)s::text[]) AND name = ANY(%(names)s::text[])"""
+_FILES = f"SELECT id, path, language FROM {rows_with_ids('file')}"  # noqa: S608
 _ASCII_UPPER = re.compile("[A-Z]+")
 
 
@@ -35,9 +36,11 @@ class PostgresNames(RepositoryRows):
             return []
         found = self.rows(
             NamesOfFile,
-            f"""{_NAMES} WHERE file_occurrences.repo = %(repo)s AND file_id IN (
-                SELECT file_id FROM file_name WHERE repo = %(repo)s AND name = ANY(%(tokens)s::text[])
-                GROUP BY file_id HAVING count(*) = %(count)s)""",  # noqa: S608
+            f"""WITH found AS MATERIALIZED (
+                SELECT repo, file_id FROM file_name WHERE repo = %(repo)s AND name = ANY(%(tokens)s::text[])
+                GROUP BY repo, file_id HAVING count(*) = %(count)s)
+            SELECT {_NAMES} FROM found JOIN file ON file.repo = found.repo AND file.id = found.file_id
+            {_NAMES_OF_FILE}""",  # noqa: S608
             tokens=sorted(tokens),
             count=len(tokens),
         )
@@ -45,34 +48,40 @@ class PostgresNames(RepositoryRows):
 
     def names_of_files(self, paths: Iterable[str]) -> list[NamesOfFile]:
         """Return the names of these files, sorted by path."""
-        of_paths = f"{_NAMES} WHERE file_occurrences.repo = %(repo)s AND path = ANY(%(paths)s::text[])"
-        return _readable(self.rows(NamesOfFile, of_paths, paths=list(paths)))
+        of_paths = f"SELECT {_NAMES} FROM {FILE_AT_PATH} {_NAMES_OF_FILE}"  # noqa: S608
+        return _readable(self.rows(NamesOfFile, of_paths, **self.repositories.at_paths(paths)))
 
     def definitions_named(self, name: str) -> list[DefinitionRow]:
         """Return the symbols with exactly this name, by path and line."""
-        # Most names have few definitions or none, and thousands may be asked for. Over many repositories, planning a
-        # statement that joins two tables would take longer than both statements.
-        found = self.query(_SYMBOLS_NAMED, name=name)
-        ids = list({row[1] for row in found})
-        files = {file_id: (path, language) for file_id, path, language in self.query(_FILES, ids=ids)} if ids else {}
+        return self.definitions_of_names([name])
+
+    def definitions_of_names(self, names: Iterable[str]) -> list[DefinitionRow]:
+        """Return the symbols with exactly one of these names, by path and line."""
+        wanted = list(dict.fromkeys(names))
+        if not wanted:
+            return []
+        # Many definitions are in the same file, and most names have none.
+        found = self.query(_SYMBOLS_NAMED, names=wanted, lowered=list(dict.fromkeys(map(_lowered, wanted))))
+        ids = self.repositories.with_ids(row[1] for row in found)
+        files = {file_id: (path, language) for file_id, path, language in self.query(_FILES, **ids)} if found else {}
         rows = [DefinitionRow(row[0], *files[row[1]], *row[2:]) for row in found]
         return sorted(rows, key=attrgetter("path", "id"))
 
     def definitions_in(self, paths: Iterable[str]) -> list[DefinitionRow]:
         """Return the symbols of these files, by path and line."""
-        of_paths = f"{_DEFINITION} AND file.path = ANY(%(paths)s::text[]) ORDER BY file.path, symbol.id"
-        return self.rows(DefinitionRow, of_paths, paths=list(paths))
+        of_paths = f"{_DEFINITION} ORDER BY file.path, symbol.id"
+        return self.rows(DefinitionRow, of_paths, **self.repositories.at_paths(paths))
 
     def definitions_around(self, lines: Sequence[tuple[str, int]]) -> dict[tuple[str, int], list[DefinitionRow]]:
         """Return the symbols around each of these lines of files, the outermost first."""
         found: dict[tuple[str, int], list[DefinitionRow]] = {line: [] for line in lines}
         for number, *cells in self.query(
             f"""SELECT wanted.number, {_DEFINITION_CELLS}
-                FROM unnest(%(paths)s::text[], %(lines)s::integer[]) WITH ORDINALITY wanted(path, line, number)
-                JOIN file ON file.repo = %(repo)s AND file.path = wanted.path
+                FROM {LINES_OF_FILES}
                 JOIN symbol ON symbol.repo = file.repo AND symbol.file_id = file.id
                     AND start_line <= wanted.line AND end_line >= wanted.line
                 ORDER BY wanted.number, symbol.id""",  # noqa: S608
+            repos=self.repositories.of_paths(path for path, _ in lines),
             paths=[path for path, _ in lines],
             lines=[line for _, line in lines],
         ):
@@ -83,27 +92,26 @@ class PostgresNames(RepositoryRows):
         """Return what may have members in these files: classes and the like, and methods that stand outside theirs."""
         return self.rows(
             DefinitionRow,
-            f"""{_DEFINITION} AND file.path = ANY(%(paths)s::text[])
-                AND (kind = ANY(%(holders)s::text[]) OR symbol.depth = 0 AND symbol.parent <> ''
+            f"""{_DEFINITION} AND (kind = ANY(%(holders)s::text[]) OR symbol.depth = 0 AND symbol.parent <> ''
                     OR kind = 'method' AND language = 'cpp'
                     AND symbol.depth <= length(parent) - length(replace(parent, '.', '')))
                 ORDER BY file.path, symbol.id""",
-            paths=list(paths),
+            **self.repositories.at_paths(paths),
             holders=sorted(HOLDS_METHODS | MAY_HOLD),
         )
 
     def imports_in(self, paths: Iterable[str]) -> list[ImportRow]:
         """Return the imports of these files, by path and line."""
-        return self.rows(ImportRow, f"{_IMPORTS} ORDER BY file.path, line, link.id", paths=list(paths))
+        by_line = f"{_IMPORTS} ORDER BY file.path, line, link.id"
+        return self.rows(ImportRow, by_line, **self.repositories.at_paths(paths))
 
     def imports_of(self, names: Iterable[str], file_ids: Iterable[int]) -> list[tuple[int, NamedImport]]:
         """Return those imports of these files that bring one of these names, or a whole module."""
         found = self.query(
-            """SELECT file_id, line, target, part, path FROM link
-                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::bigint[]) AND kind = 'import'
-                    AND (part = '' OR part = ANY(%(names)s::text[])) ORDER BY file_id, id""",
-            ids=list(file_ids),
+            f"""SELECT file_id, line, target, part, path FROM {rows_with_ids("link", "file_id")}
+                AND kind = 'import' AND (part = '' OR part = ANY(%(names)s::text[])) ORDER BY file_id, id""",  # noqa: S608
             names=list(names),
+            **self.repositories.with_ids(file_ids),
         )
         return [(file_id, NamedImport(*cells)) for file_id, *cells in found]
 
@@ -113,9 +121,13 @@ class PostgresNames(RepositoryRows):
 
 
 def _tokens(names: str) -> set[str]:
-    """Return names without what separates them, in lower case; other letters than ASCII stay as they are."""
-    lowered = _ASCII_UPPER.sub(lambda upper: upper[0].lower(), names)
-    return {token for token in BETWEEN_TOKENS.split(lowered) if token}
+    """Return names without what separates them, in lower case."""
+    return {token for token in BETWEEN_TOKENS.split(_lowered(names)) if token}
+
+
+def _lowered(text: str) -> str:
+    """Return a text as `lower` on the server does: letters of other alphabets than ASCII stay as they are."""
+    return _ASCII_UPPER.sub(lambda upper: upper[0].lower(), text)
 
 
 def _readable(found: list[NamesOfFile]) -> list[NamesOfFile]:

@@ -3,6 +3,8 @@
 Version  Why it changed
 1        the index of many repositories
 2        repositories and groups of a team, jobs, tokens, and the text of files
+3        a row for each word of a block of files instead of each chunk, a sixth of the room: the tables of the index
+         are created again, and workers index every repository again
 
 All tables but the list of repositories have the repository's number in front, and are split by its hash into
 partitions: a question about one repository touches one partition of each table, and an operator can move partitions to
@@ -37,8 +39,8 @@ CREATE TABLE repository (
 );
 """
 
-# Each table without its first column, `repo`.
-_TABLES = {
+# Every table with rows of a repository, without its first column, `repo`.
+TABLES = {
     # Facts about the whole index of a repository, as JSON.
     "fact": "name TEXT NOT NULL, value jsonb NOT NULL, PRIMARY KEY (repo, name)",
     "file": """
@@ -86,21 +88,16 @@ _TABLES = {
         start integer NOT NULL,   -- offset in characters of the decoded file
         length integer NOT NULL,
         definitions TEXT NOT NULL,
-        path_words integer NOT NULL,  -- how many words the path, the definitions and all three columns have
-        definition_words integer NOT NULL,
-        words integer NOT NULL,
+        words integer NOT NULL,   -- in the path, the definitions and the text
         PRIMARY KEY (repo, id)""",
-    # Each distinct word of a chunk: how often it is in each column, and a bit for each place, so that a phrase is found
-    # by shifting and comparing bits. Words of different columns never touch.
-    "chunk_word": """
+    # The words of a block of files, packed (word_postings.py). A word may have several rows in a block. There is no
+    # primary key: an index in which the same key is often repeated is much smaller than one without repetitions.
+    "block_word": """
+        block integer NOT NULL,
+        is_wide boolean NOT NULL,
         word TEXT NOT NULL,
-        chunk_id bigint NOT NULL,
-        file_id bigint NOT NULL,
-        in_path integer NOT NULL,
-        in_definitions integer NOT NULL,
-        in_text integer NOT NULL,
-        places varbit NOT NULL,
-        PRIMARY KEY (repo, word, chunk_id)""",
+        postings bytea NOT NULL,
+        places bytea NOT NULL""",
     "chunk_signs": "chunk_id bigint NOT NULL, signs varbit NOT NULL, PRIMARY KEY (repo, chunk_id)",
     "chunk_vector": "chunk_id bigint NOT NULL, vector bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
     "chunk_tokens": "chunk_id bigint NOT NULL, tokens bytea NOT NULL, PRIMARY KEY (repo, chunk_id)",
@@ -127,9 +124,10 @@ _TABLES = {
         PRIMARY KEY (repo, file_id)""",
     # One record per file with all its names (syntax/occurrences.py), and the files that contain a name.
     "file_occurrences": "file_id bigint NOT NULL, names bytea NOT NULL, PRIMARY KEY (repo, file_id)",
-    "file_name": "name TEXT NOT NULL, file_id bigint NOT NULL, PRIMARY KEY (repo, name, file_id)",
+    "file_name": "name TEXT NOT NULL, file_id bigint NOT NULL, PRIMARY KEY (name, repo, file_id)",
     # The trigrams of a file as hashes, and one of the repository, so that an index lookup can find only its files.
-    "file_trigrams": "file_id bigint NOT NULL, trigrams integer[] NOT NULL, PRIMARY KEY (repo, file_id)",
+    # No other index has the repository: the server would use that one, and unpack the trigrams of every file.
+    "file_trigrams": "file_id bigint NOT NULL, trigrams integer[] NOT NULL",
     # Links as written, and what they resolve to; `state` is NULL until a link is resolved.
     "link": """
         id bigint NOT NULL,
@@ -144,6 +142,8 @@ _TABLES = {
         reason TEXT NOT NULL,
         site TEXT NOT NULL,
         PRIMARY KEY (repo, id)""",
+    # The text of a file as it was indexed, with secrets masked, compressed; only of a team's repositories.
+    "file_text": "file_id bigint NOT NULL, text bytea NOT NULL, PRIMARY KEY (repo, file_id)",
     "declared": """
         id bigint NOT NULL,
         file_id bigint NOT NULL,
@@ -152,51 +152,59 @@ _TABLES = {
         value TEXT NOT NULL,
         PRIMARY KEY (repo, id)""",
 }
-_TABLES_OF_TEAMS = {
-    # The text of a file as it was indexed, with secrets masked, compressed; only of a team's repositories.
-    "file_text": "file_id bigint NOT NULL, text bytea NOT NULL, PRIMARY KEY (repo, file_id)",
-}
-# Every table with rows of a repository.
-TABLES = (*_TABLES, *_TABLES_OF_TEAMS)
 _INDEXES = """
 CREATE INDEX ON chunk (repo, file_id);
-CREATE INDEX ON chunk_word (repo, file_id);
-CREATE INDEX ON symbol (repo, lower(name));
+CREATE INDEX ON block_word (word, repo);
+CREATE INDEX ON block_word (repo, block);
+CREATE INDEX ON symbol (lower(name), repo);
 CREATE INDEX ON symbol (repo, file_id, depth);
 CREATE INDEX ON file_name (repo, file_id);
 CREATE INDEX ON file_trigrams USING gin (trigrams);
+CREATE INDEX ON file_trigrams (file_id);
+CREATE INDEX ON file (repo) WHERE NOT has_trigrams;
 CREATE INDEX ON link (repo, file_id);
 CREATE INDEX ON link (repo, path) WHERE path <> '';
 CREATE INDEX ON link (repo, reason) WHERE reason <> '';
 CREATE INDEX ON link (repo, site) WHERE site <> '';
 CREATE INDEX ON declared (repo, file_id);
+-- It is compressed already.
+ALTER TABLE file_text ALTER COLUMN text SET STORAGE EXTERNAL;
 """
+# The tables of the index before version 3.
+_OLD_TABLES = (*(table for table in TABLES if table != "block_word"), "chunk_word")
 
 
-def _create(db: psycopg.Connection, partitions: int) -> None:
+def _create(db: psycopg.Connection, _partitions: int) -> None:
     _run(db, _REPOSITORIES)
-    _create_partitioned(db, _TABLES, partitions)
-    _run(db, _INDEXES)
 
 
 def _add_teams(db: psycopg.Connection, _partitions: int) -> None:
     _run(db, TEAM_TABLES)
-    (partitions,) = _one(db, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'keyhole.fact'::regclass")
-    _create_partitioned(db, _TABLES_OF_TEAMS, partitions)
-    # It is compressed already.
-    _run(db, "ALTER TABLE file_text ALTER COLUMN text SET STORAGE EXTERNAL")
 
 
-def _create_partitioned(db: psycopg.Connection, tables: dict[str, str], partitions: int) -> None:
-    for table, columns in tables.items():
+def _create_index(db: psycopg.Connection, partitions: int) -> None:
+    """Create the tables of the index, and let workers fill them again if there were others."""
+    partitions = _partitions_in(db) or partitions
+    _run(db, f"DROP TABLE IF EXISTS {', '.join(_OLD_TABLES)}")
+    for table, columns in TABLES.items():
         _run(db, f"CREATE TABLE {table} (repo integer NOT NULL, {columns}) PARTITION BY HASH (repo)")
         for number in range(partitions):
             part = f"CREATE TABLE {table}_{number} PARTITION OF {table}"
             _run(db, f"{part} FOR VALUES WITH (MODULUS {partitions}, REMAINDER {number})")
+    _run(db, _INDEXES)
+    _run(db, "UPDATE repository SET revision = ''")
+    asked = "INSERT INTO job (repo) SELECT id FROM repository WHERE source <> ''"
+    _run(db, f"{asked} ON CONFLICT (repo) DO UPDATE SET asked = now(), not_before = now()")
+
+
+def _partitions_in(db: psycopg.Connection) -> int:
+    """Return into how many partitions the tables are split; 0 if there are none yet."""
+    (found,) = _one(db, "SELECT count(*) FROM pg_inherits WHERE inhparent = to_regclass('keyhole.fact')")
+    return int(found)
 
 
 # What each version changes; the last number is the version that this Keyhole reads and writes.
-MIGRATIONS: dict[int, Callable[[psycopg.Connection, int], None]] = {1: _create, 2: _add_teams}
+MIGRATIONS: dict[int, Callable[[psycopg.Connection, int], None]] = {1: _create, 2: _add_teams, 3: _create_index}
 
 
 def newest_version() -> int:

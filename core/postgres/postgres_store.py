@@ -11,20 +11,17 @@ from keyhole.core.postgres.postgres_files import PostgresFiles
 from keyhole.core.postgres.postgres_link_lists import PostgresLinkLists
 from keyhole.core.postgres.postgres_links import PostgresLinks
 from keyhole.core.postgres.postgres_names import PostgresNames
-from keyhole.core.postgres.postgres_schema import check_version
 from keyhole.core.postgres.postgres_symbols import PostgresSymbols
 from keyhole.core.postgres.postgres_texts import PostgresTexts
 from keyhole.core.postgres.postgres_trigrams import PostgresTrigrams
 from keyhole.core.postgres.postgres_vectors import PostgresVectors
 from keyhole.core.postgres.postgres_words import PostgresWords
 from keyhole.core.postgres.repository_lock import has_writer_on
-from keyhole.core.postgres.repository_set import RepositorySet
-from keyhole.core.postgres.server_connection import check_extension, connect, explained
-from keyhole.core.postgres.word_places import word_sizes
+from keyhole.core.postgres.server_connection import connect, explained
 from keyhole.core.types.source_files import Skip, SkipReason, Stamp
 
 _OF_CHUNKS = ("chunk_signs", "chunk_vector", "chunk_tokens")
-_OF_FILES = ("chunk_word", "chunk", "file_document", "file_occurrences", "file_name", "file_trigrams", "file_text")
+_OF_FILES = ("chunk", "file_document", "file_occurrences", "file_name", "file_trigrams", "file_text")
 
 
 class PostgresStore(
@@ -43,16 +40,6 @@ class PostgresStore(
 
     # The transaction that makes a whole revision appear at once, if there is one.
     _is_in_revision = False
-
-    def __init__(self, url: str, repositories: RepositorySet) -> None:
-        super().__init__(url, repositories)
-        try:
-            with explained(url):
-                check_version(self._db)
-                check_extension(self._db)
-        except BaseException:
-            self.close()
-            raise
 
     @property
     def is_frozen(self) -> bool:
@@ -125,10 +112,13 @@ class PostgresStore(
         self._next_ids.clear()
         self._keep_facts(may_keep=True)
         try:
+            self._note_old_rows()
             yield
+            self._write_words()
             self._write_waiting()
             self._end("COMMIT")
         finally:
+            self._forget_words()
             self._waiting.clear()
             self._waiting_paths.clear()
             self._more.clear()
@@ -152,6 +142,11 @@ class PostgresStore(
         with explained(self.url), connect(self.url) as db:
             db.execute(put, values)
         self._keep_facts(may_keep=self._is_in_revision)
+
+    def merge_words(self) -> None:
+        """Make searches after many changes as fast as they can be."""
+        super().merge_words()
+        self._sort_in_trigrams()
 
     def wipe_deleted(self) -> None:
         """Do nothing: no statement can read deleted rows, and the server's autovacuum reuses their room."""
@@ -182,15 +177,15 @@ class PostgresStore(
             self._add_document(file_id, rows.document)
         if rows.occurrences:
             self._add_occurrences(file_id, rows.occurrences)
-        sizes = [word_sizes(chunk.words) for chunk in rows.chunks]
-        chunk_ids = self._insert_chunks(file_id, rows.chunks, sizes)
-        self._count(chunks=len(sizes), words=sum(words for _, _, words in sizes))
-        self._add_words(file_id, chunk_ids, rows.chunks)
+        chunk_ids = self._new_ids("chunk", len(rows.chunks))
+        words = self._add_words(file_id, chunk_ids, rows.chunks)
+        self._insert_chunks(file_id, chunk_ids, rows.chunks, words)
+        self._count(chunks=len(words), words=sum(words))
         self._replace_symbols(file_id, rows.symbols, is_new=is_new)
         self._add_vectors(chunk_ids, rows.vectors)
         self._add_tokens(chunk_ids, rows.tokens)
         self._replace_links(file_id, rows, is_new=is_new)
-        self._waiting_paths.add(rows.path)
+        self._note_written(rows.path)
 
     def remove_file(self, path: str) -> None:
         """Delete a file's rows."""
@@ -217,7 +212,7 @@ class PostgresStore(
             self._has_changed = True
             self._resolve_later("all")
         self._put_skip(skip, stamp)
-        self._waiting_paths.add(skip.path)
+        self._note_written(skip.path)
 
     def remove_skip(self, path: str) -> None:
         """Delete the record that a path is skipped."""
@@ -238,6 +233,7 @@ class PostgresStore(
             WHERE repo = %(repo)s AND file_id = %(file_id)s"""
         chunks, words = self.direct(sizes, file_id=file_id)[0]
         self._count(chunks=-chunks, words=-words)
+        self._delete_words(file_id)
         # The chunks are deleted after what is looked up with them.
         for table in _OF_CHUNKS:
             self.direct(f"DELETE FROM {table} WHERE repo = %(repo)s AND chunk_id IN ({of_file})", file_id=file_id)  # noqa: S608

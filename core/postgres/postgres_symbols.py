@@ -18,6 +18,7 @@ from keyhole.core.index.rows import (
 from keyhole.core.postgres.postgres_chunks import within_scope
 from keyhole.core.postgres.postgres_files import bounds
 from keyhole.core.postgres.repository_rows import RepositoryRows
+from keyhole.core.postgres.repository_set import FILE_AT_PATH, LINES_OF_FILES, rows_with_ids
 
 _COLUMNS = ", ".join(SymbolRow._fields)
 _ENTRY = "depth, name, kind, signature, symbol.start_line, symbol.end_line, symbol.parent"
@@ -97,12 +98,13 @@ class PostgresSymbols(RepositoryRows):
         """Return the symbols with lines in these chunks, in order."""
         return self.rows(
             SymbolLabel,
-            """SELECT chunk.id, symbol.id, name, kind, signature, doc, returns, name_line, symbol.start_line,
+            f"""SELECT chunk.id, symbol.id, name, kind, signature, doc, returns, name_line, symbol.start_line,
                     symbol.end_line, symbol.parent
-                FROM chunk JOIN symbol ON symbol.repo = chunk.repo AND symbol.file_id = chunk.file_id
+                FROM {rows_with_ids("chunk")} JOIN symbol ON symbol.repo = chunk.repo
+                    AND symbol.file_id = chunk.file_id
                     AND symbol.start_line <= chunk.end_line AND symbol.end_line >= chunk.start_line
-                WHERE chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::bigint[]) ORDER BY symbol.id, chunk.id""",
-            ids=list(chunk_ids),
+                ORDER BY symbol.id, chunk.id""",  # noqa: S608
+            **self.repositories.with_ids(chunk_ids),
         )
 
     def methods_of(self, file_id: int, owner: SymbolLabel, limit: int) -> list[str]:
@@ -122,11 +124,12 @@ class PostgresSymbols(RepositoryRows):
 
     def symbols_of_file(self, path: str, max_depth: int = _ANY_DEPTH, wanted: Slice = _ALL) -> list[SymbolEntry]:
         """Return the symbols of a file with a depth below `max_depth`, in order."""
+        # Without the sum, the server would read all symbols in the order of their ids until it has enough of the file.
         return self.rows(
             SymbolEntry,
             f"""SELECT {_ENTRY} FROM symbol {_FILE_OF_SYMBOL}
                 WHERE symbol.repo = %(repo)s AND path = %(path)s AND depth < %(depth)s
-                ORDER BY symbol.id LIMIT %(limit)s OFFSET %(offset)s""",  # noqa: S608
+                ORDER BY symbol.id + 0 LIMIT %(limit)s OFFSET %(offset)s""",  # noqa: S608
             path=path,
             depth=max_depth,
             limit=wanted.limit if wanted.limit >= 0 else None,
@@ -137,10 +140,12 @@ class PostgresSymbols(RepositoryRows):
         """Return the symbols of several files, each given with its own depth limit."""
         rows = self.query(
             f"""SELECT file.path, {_ENTRY}
-                FROM unnest(%(paths)s::text[], %(depths)s::integer[]) WITH ORDINALITY wanted(path, most, number)
-                JOIN file ON file.repo = %(repo)s AND file.path = wanted.path
+                FROM unnest(%(repos)s::integer[], %(paths)s::text[], %(depths)s::integer[])
+                    WITH ORDINALITY wanted(repo, path, most, number)
+                JOIN file ON file.repo = wanted.repo AND file.path = wanted.path
                 JOIN symbol ON symbol.repo = file.repo AND symbol.file_id = file.id AND depth < wanted.most
                 ORDER BY wanted.number, symbol.id""",  # noqa: S608
+            repos=self.repositories.of_paths(path for path, _ in depths),
             paths=[path for path, _ in depths],
             depths=[depth for _, depth in depths],
         )
@@ -156,11 +161,11 @@ class PostgresSymbols(RepositoryRows):
         """
         rows = self.query(
             f"""SELECT wanted.number, {_ENTRY}
-                FROM unnest(%(paths)s::text[], %(lines)s::integer[]) WITH ORDINALITY wanted(path, line, number)
-                JOIN file ON file.repo = %(repo)s AND file.path = wanted.path
+                FROM {LINES_OF_FILES}
                 JOIN symbol ON symbol.repo = file.repo AND symbol.file_id = file.id
                     AND symbol.start_line < wanted.line AND symbol.end_line >= wanted.line
                 ORDER BY wanted.number, symbol.id""",  # noqa: S608
+            repos=self.repositories.of_paths(path for path, _ in lines),
             paths=[path for path, _ in lines],
             lines=[line for _, line in lines],
         )
@@ -183,10 +188,10 @@ class PostgresSymbols(RepositoryRows):
         """Return the headings of these notes, in order."""
         return self.rows(
             Heading,
-            f"""SELECT path, name, start_line FROM symbol {_FILE_OF_SYMBOL}
-                WHERE symbol.repo = %(repo)s AND path = ANY(%(notes)s::text[]) AND language = 'markdown'
-                ORDER BY symbol.id""",  # noqa: S608
-            notes=list(notes),
+            f"""SELECT path, name, start_line FROM {FILE_AT_PATH}
+                JOIN symbol ON symbol.repo = file.repo AND symbol.file_id = file.id
+                WHERE language = 'markdown' ORDER BY symbol.id""",  # noqa: S608
+            **self.repositories.at_paths(notes),
         )
 
     def _replace_symbols(self, file_id: int, symbols: Sequence[SymbolRow], *, is_new: bool) -> None:

@@ -7,15 +7,14 @@ from itertools import starmap
 
 from keyhole.core.masking import Mask
 from keyhole.core.postgres.repository_rows import RepositoryRows
+from keyhole.core.postgres.repository_set import FILE_AT_PATH
 from keyhole.core.types.source_files import SourceFile
 
-_SOURCES = """SELECT path, size, mtime_ns, digest, encoding, text, ctime_ns, inode, masked
-    FROM file JOIN file_text ON file_text.repo = file.repo AND file_id = id
-    WHERE file.repo = %(repo)s AND path = ANY(%(paths)s::text[])"""
-_TIMES = """SELECT path, CASE WHEN mtime_ns >= 0 THEN mtime_ns
+_SOURCES = f"""SELECT path, size, mtime_ns, digest, encoding, text, ctime_ns, inode, masked
+    FROM {FILE_AT_PATH} JOIN file_text ON file_text.repo = file.repo AND file_id = id"""  # noqa: S608
+_TIMES = f"""SELECT path, CASE WHEN mtime_ns >= 0 THEN mtime_ns
         ELSE (extract(epoch FROM coalesce(indexed, created)) * 1000000000)::bigint END
-    FROM file JOIN repository ON repository.id = file.repo
-    WHERE file.repo = %(repo)s AND path = ANY(%(paths)s::text[])"""
+    FROM {FILE_AT_PATH} JOIN repository ON repository.id = file.repo"""  # noqa: S608
 
 
 class PostgresTexts(RepositoryRows):
@@ -25,7 +24,7 @@ class PostgresTexts(RepositoryRows):
         """Return the files of the paths that have a text here."""
         found: dict[str, SourceFile] = {}
         for path, size, written, digest, encoding, packed, changed, inode, masked in self.query(
-            _SOURCES, paths=list(paths)
+            _SOURCES, **self.repositories.at_paths(paths)
         ):
             text = zlib.decompress(packed).decode("utf-8", "surrogatepass")
             masks = tuple(starmap(Mask, json.loads(masked))) if masked else ()
@@ -34,7 +33,7 @@ class PostgresTexts(RepositoryRows):
 
     def times_of(self, paths: Iterable[str]) -> dict[str, int]:
         """Return when files were last written, in nanoseconds; if that is not known, when they were indexed."""
-        return dict(self.query(_TIMES, paths=list(paths)))
+        return dict(self.query(_TIMES, **self.repositories.at_paths(paths)))
 
     def _add_text(self, file_id: int, text: str) -> None:
         self._add("file_text", [(file_id, zlib.compress(text.encode("utf-8", "surrogatepass")))])

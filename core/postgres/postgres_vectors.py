@@ -6,6 +6,8 @@ together.
 
 from collections.abc import Iterable, Sequence
 
+from pgvector import Bit
+
 from keyhole.core.index.rows import (
     MOST_ON_EDGE,
     ChunkScope,
@@ -19,11 +21,10 @@ from keyhole.core.index.rows import (
 )
 from keyhole.core.postgres.postgres_chunks import within_scope
 from keyhole.core.postgres.repository_rows import RepositoryRows
-from keyhole.core.postgres.server_connection import BitString
+from keyhole.core.postgres.repository_set import rows_with_ids
 
 _DISTANCE = "signs <~> %(signs)s::varbit"
 _CHUNK_OF_SIGNS = "JOIN chunk ON chunk.repo = chunk_signs.repo AND chunk.id = chunk_id"
-_THESE = "WHERE repo = %(repo)s AND chunk_id = ANY(%(ids)s::bigint[])"
 
 
 class PostgresVectors(RepositoryRows):
@@ -57,7 +58,7 @@ class PostgresVectors(RepositoryRows):
             f"""SELECT chunk_id, {_DISTANCE} AS distance FROM chunk_signs {join}
                 WHERE chunk_signs.repo = %(repo)s AND {condition}
                 ORDER BY distance FETCH FIRST %(count)s ROWS WITH TIES""",  # noqa: S608
-            signs=_bits(signs),
+            signs=Bit(signs),
             count=count,
             **values,
         )
@@ -69,7 +70,7 @@ class PostgresVectors(RepositoryRows):
                 JOIN file ON file.repo = chunk.repo AND file.id = chunk.file_id
                 WHERE chunk_signs.repo = %(repo)s AND {_DISTANCE} = %(distance)s AND {condition}
                 ORDER BY file.path, start_line, start LIMIT %(limit)s""",  # noqa: S608
-            signs=_bits(signs),
+            signs=Bit(signs),
             distance=distance,
             limit=limit,
             **values,
@@ -83,20 +84,18 @@ class PostgresVectors(RepositoryRows):
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
         """Return the vectors of the chunks that have one, in no particular order."""
-        return self.rows(StoredVector, f"SELECT chunk_id, vector FROM chunk_vector {_THESE}", ids=list(chunk_ids))  # noqa: S608
+        these = f"SELECT chunk_id, vector FROM {rows_with_ids('chunk_vector', 'chunk_id')}"  # noqa: S608
+        return self.rows(StoredVector, these, **self.repositories.with_ids(chunk_ids))
 
     def token_ids(self, chunk_ids: Iterable[int]) -> list[StoredTokens]:
         """Return the tokens of the chunks whose tokens are recorded, in no particular order."""
-        return self.rows(StoredTokens, f"SELECT chunk_id, tokens FROM chunk_tokens {_THESE}", ids=list(chunk_ids))  # noqa: S608
+        these = f"SELECT chunk_id, tokens FROM {rows_with_ids('chunk_tokens', 'chunk_id')}"  # noqa: S608
+        return self.rows(StoredTokens, these, **self.repositories.with_ids(chunk_ids))
 
     def file_documents(self, file_ids: Iterable[int]) -> list[StoredDocument]:
         """Return the documents of the files that have one, in no particular order."""
-        return self.rows(
-            StoredDocument,
-            """SELECT file_id, words, vector FROM file_document
-                WHERE repo = %(repo)s AND file_id = ANY(%(ids)s::bigint[])""",
-            ids=list(file_ids),
-        )
+        these = f"SELECT file_id, words, vector FROM {rows_with_ids('file_document', 'file_id')}"  # noqa: S608
+        return self.rows(StoredDocument, these, **self.repositories.with_ids(file_ids))
 
     def reset_vectors(self) -> None:
         """Delete all vectors, and the tokens, whose ids mean nothing to another model."""
@@ -108,7 +107,7 @@ class PostgresVectors(RepositoryRows):
     def _add_vectors(self, chunk_ids: Sequence[int], vectors: Sequence[Vector]) -> None:
         """Add the vectors of chunks; without a model there are none."""
         rows = list(zip(chunk_ids, vectors, strict=False))
-        self._add("chunk_signs", [(id_, _bits(signs)) for id_, (signs, _) in rows])
+        self._add("chunk_signs", [(id_, Bit(signs)) for id_, (signs, _) in rows])
         self._add("chunk_vector", [(id_, numbers) for id_, (_, numbers) in rows])
 
     def _add_tokens(self, chunk_ids: Sequence[int], tokens: Sequence[bytes]) -> None:
@@ -116,7 +115,3 @@ class PostgresVectors(RepositoryRows):
 
     def _add_document(self, file_id: int, document: DocumentRow) -> None:
         self._add("file_document", [(file_id, *document)])
-
-
-def _bits(signs: bytes) -> BitString:
-    return BitString.of(signs, 8 * len(signs))

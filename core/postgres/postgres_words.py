@@ -1,26 +1,52 @@
-"""The table `chunk_word`: which chunks contain which words and phrases, best matches first.
+"""The table `block_word`: which chunks contain which words and phrases, best matches first.
 
-Ranks are computed as SQLite's full-text search computes BM25, number by number, so both engines give the same answers.
+The server only finds the rows of words; numpy unpacks and ranks them, which takes a fraction of the time.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from math import log
+from typing import TYPE_CHECKING
 
 from keyhole.core.index.rows import ChunkRow, ChunkScope, WordQuery, WordRow
 from keyhole.core.postgres.postgres_chunks import within_scope
 from keyhole.core.postgres.postgres_facts import CHUNKS, PostgresFacts
-from keyhole.core.postgres.repository_set import RepositorySet
-from keyhole.core.postgres.word_places import tokens_of, word_places
+from keyhole.core.postgres.repository_set import RepositorySet, rows_with_ids
+from keyhole.core.postgres.word_blocks import WordBlocks
+from keyhole.core.postgres.word_postings import (
+    NARROW,
+    WIDE,
+    BlockWord,
+    Postings,
+    block_of,
+    has_files,
+    postings_in,
+    without_files,
+)
+from keyhole.core.postgres.word_ranking import Hits, QueryTexts, WordRanking, chunks_in, hits_of, worth_of
 
-# How soon further occurrences of a word count less, and how much the length of a chunk matters.
-_SATURATION, _LENGTH_SHARE = 1.2, 0.75
-# A word in more than half of all chunks would count against a chunk.
-_LEAST_WORTH = 1e-6
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers = npt.NDArray[np.int64]
+
 _MOST_COUNTED = 20_000
+# So many chunks wait at most, about 30 MB; the words of more chunks make fewer rows.
+_MOST_WAITING = 8_192
 # The tables with many rows that questions join.
-_COUNTED = ("file", "chunk", "chunk_word", "symbol", "link", "file_name")
-_CHUNK_OF_WORD = "JOIN chunk ON chunk.repo = %(repo)s AND chunk.repo = hit.repo AND chunk.id = chunk_id"
+_COUNTED = ("file", "chunk", "block_word", "symbol", "link", "file_name")
+# The partition of a repository, if it is a fifth larger than when its rows were last counted.
+_GROWN = """SELECT oid::regclass::text FROM pg_class
+    WHERE oid = (SELECT tableoid FROM {table} WHERE repo = %(repo)s LIMIT 1)
+        AND pg_relation_size(oid) > 1.2 * relpages * current_setting('block_size')::integer"""
+_COUNT = f"""SELECT word,
+        sum(octet_length(postings) / CASE WHEN is_wide THEN {WIDE.bytes} ELSE {NARROW.bytes} END)::bigint
+    FROM block_word WHERE repo = %(repo)s AND word = ANY(%(words)s::text[]) GROUP BY word"""  # noqa: S608
+_READ = """SELECT word, repo, block, is_wide, postings, {places} FROM block_word
+    WHERE repo = %(repo)s AND word = ANY(%(words)s::text[])"""
+_OF_BLOCK = """SELECT block, is_wide, word, postings, places FROM block_word
+    WHERE repo = %(repo)s AND block = %(block)s"""
+_DELETE = "DELETE FROM block_word WHERE repo = %(repo)s AND block = %(block)s AND word = ANY(%(words)s::text[])"
 
 
 class PostgresWords(PostgresFacts):
@@ -30,86 +56,97 @@ class PostgresWords(PostgresFacts):
         super().__init__(url, repositories)
         # For the generation with this number: in how many chunks words and phrases are.
         self._counted: tuple[int, dict[tuple[str, ...], int]] = 0, {}
+        # The generation and texts of the last search of all chunks, and what it found.
+        self._last_hits: tuple[tuple[int, tuple[tuple[str, ...], ...]] | None, list[Hits]] = None, []
+        # The words of new chunks, and the files whose rows are outdated.
+        self._new_words = WordBlocks()
+        self._outdated_files: set[int] = set()
 
     def prepare_search(self) -> None:
         """Prepare nothing: everything that searching needs is in the tables."""
 
     def word_counts(self, words: Iterable[str]) -> dict[str, int]:
         """Return how many chunks contain each word; words that occur nowhere are missing."""
+        self._write_words()
         wanted = list(words)
-        counted = """SELECT word, count(*) FROM chunk_word WHERE repo = %(repo)s AND word = ANY(%(words)s::text[])
-            GROUP BY word"""
-        found = dict(self.query(counted, words=wanted))
+        found = dict(self.query(_COUNT, words=wanted))
         self._frequencies().update({(word,): found.get(word, 0) for word in wanted})
         return found
 
     def words_in(self, path: str) -> set[str]:
         """Return every word in a file."""
-        return set(
-            self.column(
-                """SELECT DISTINCT word FROM chunk_word JOIN file ON file.repo = chunk_word.repo AND file.id = file_id
-                    WHERE chunk_word.repo = %(repo)s AND path = %(path)s""",
-                path=path,
-            )
-        )
+        self._write_words()
+        file_id = self.value("SELECT id FROM file WHERE repo = %(repo)s AND path = %(path)s", path=path)
+        if file_id is None:
+            return set()
+        block, number = block_of(file_id)
+        rows = self.rows(BlockWord, _OF_BLOCK, block=block, file_id=file_id)
+        return {row.word for row in rows if has_files(row, {number})}
 
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
         """Return the best chunks, ranked by BM25; equally good ones in the order of path and line."""
-        best = self._best_matches(_Parts(query), scope, offset + limit)
+        best = self._best_matches(QueryTexts(query), scope, offset + limit)
         times = Counter(row.bm25 for row in best)
         places = self._place_numbers([row.chunk_id for row in best if times[row.bm25] > 1])
         best.sort(key=lambda row: (-row.bm25, places.get(row.chunk_id, 0)))
         return best[offset : offset + limit]
 
-    def _best_matches(self, parts: "_Parts", scope: ChunkScope, count: int) -> list[WordRow]:
+    def _best_matches(self, texts: QueryTexts, scope: ChunkScope, count: int) -> list[WordRow]:
         """Return the best chunks; all that are as good as the last one are included."""
-        condition, values = within_scope(scope)
-        hits, words = parts.hits(range(len(parts.texts)), scope)
-        # A common word counts only in chunks with a rare one, and there SQLite counts the rare ones twice: the only way
-        # to write optional words for it is `rare OR (rare AND common)`.
-        sql = f"""{hits},
-            known AS MATERIALIZED (
-                SELECT hit.*, bool_or(number < %(rare)s) OVER of_chunk AS has_rare,
-                    bool_or(number BETWEEN %(rare)s AND %(last_common)s) OVER of_chunk AS has_common
-                FROM hit WINDOW of_chunk AS (PARTITION BY chunk_id)),
-            counted AS (
-                SELECT repo, chunk_id, number, frequency, 0 AS again FROM known
-                WHERE number < %(rare)s OR number > %(last_common)s
-                UNION ALL SELECT repo, chunk_id, number, frequency, 1 FROM known
-                WHERE number <= %(last_common)s AND has_rare AND has_common)
-            SELECT chunk_id, array_agg(number + 1000 * again), sum(
-                    (%(worths)s::float8[])[number + 1] * (frequency * (%(k)s::float8 + 1.0::float8)
-                    / (frequency + %(k)s::float8 * (1.0::float8 - %(b)s::float8
-                    + %(b)s::float8 * words::float8 / %(average)s::float8)))
-                    ORDER BY number > %(last_common)s, again, number) AS bm25
-            FROM counted AS hit {_CHUNK_OF_WORD} AND {condition} GROUP BY chunk_id
-            ORDER BY bm25 DESC FETCH FIRST %(count)s ROWS WITH TIES"""  # noqa: S608
-        found = self.query(
-            sql,
-            rare=parts.rare,
-            last_common=parts.rare + parts.common - 1,
-            worths=self._worths(parts),
-            weights=list(parts.weights),
-            k=_SATURATION,
-            b=_LENGTH_SHARE,
-            average=self._average_words(),
-            count=count,
-            **words,
-            **values,
-        )
-        return [WordRow(chunk_id, parts.pattern(numbers), bm25) for chunk_id, numbers, bm25 in found]
-
-    def _worths(self, parts: "_Parts") -> list[float]:
-        """Return how much each word or phrase counts: the fewer chunks contain it, the more."""
-        known = self._frequencies()
-        unknown = [number for number, text in enumerate(parts.texts) if text not in known]
-        if unknown:
-            hits, words = parts.hits(unknown)
-            counted = f"{hits} SELECT number, count(*) FROM hit GROUP BY number"  # noqa: S608
-            with_it = dict(self.query(counted, weights=list(parts.weights), **words))
-            known.update({parts.texts[number]: with_it.get(number, 0) for number in unknown})
+        hits, frequencies = self._hits(texts, scope)
+        chunk_ids, _ = self._within(scope, *chunks_in([hits[number] for number in texts.deciding]))
         chunks = int(self._all_facts().get(CHUNKS, 0))
-        return [_worth(chunks, known[text]) for text in parts.texts]
+        worths = [worth_of(chunks, frequency) for frequency in frequencies]
+        return WordRanking(texts, chunk_ids, self._average_words()).best(hits, worths, count)
+
+    def _hits(self, texts: QueryTexts, scope: ChunkScope) -> tuple[list[Hits], list[int]]:
+        """Return the chunks with each text, at least those of a scope, and in how many chunks each text is at all."""
+        counted = self._frequencies()
+        is_counted = all(text in counted for text in texts.texts)
+        hits = self._read_hits(texts, scope if is_counted else ChunkScope())
+        if not is_counted:
+            counted |= {text: len(found.chunk_ids) for text, found in zip(texts.texts, hits, strict=True)}
+        return hits, [counted[text] for text in texts.texts]
+
+    def _read_hits(self, texts: QueryTexts, scope: ChunkScope) -> list[Hits]:
+        """Return the chunks with each text, at least those of a scope; counting after a search needs the same ones."""
+        key = self._counted[0], tuple(texts.texts)
+        if self._is_reading and self._last_hits[0] == key:
+            return self._last_hits[1]
+        known = self._postings(texts.words, scope, has_places=texts.has_phrases)
+        hits = [hits_of(text, known) for text in texts.texts]
+        if scope.file_ids is None and scope.chunk_ids is None:
+            self._last_hits = key, hits
+        return hits
+
+    def _postings(self, words: Iterable[str], scope: ChunkScope, *, has_places: bool = False) -> dict[str, Postings]:
+        """Return the chunks with each word; those outside of the blocks of a scope may be missing."""
+        self._write_words()
+        sql, values = _READ.format(places="places" if has_places else "''::bytea"), dict[str, object]()
+        if scope.chunk_ids is not None:
+            values["chunk_ids"] = scope.chunk_ids
+        if scope.file_ids is not None:
+            sql += " AND block = ANY(%(blocks)s::integer[])"
+            values |= {"file_ids": scope.file_ids, "blocks": list({block_of(one)[0] for one in scope.file_ids})}
+        rows = defaultdict[str, list[tuple[int, int, bool, bytes, bytes]]](list)
+        for word, *row in self.query(sql, words=list(words), **values):
+            rows[word].append(tuple(row))
+        return {word: postings_in(found) for word, found in rows.items()}
+
+    def _within(self, scope: ChunkScope, chunk_ids: "Numbers", file_ids: "Numbers") -> tuple["Numbers", "Numbers"]:
+        """Return those of some chunks that are in a scope, and their files."""
+        import numpy as np
+
+        is_inside = np.ones(len(chunk_ids), np.bool_)
+        if scope.file_ids is not None:
+            is_inside &= np.isin(file_ids, list(scope.file_ids))
+        if scope.chunk_ids is not None:
+            is_inside &= np.isin(chunk_ids, list(scope.chunk_ids))
+        if scope.kind:
+            condition, values = within_scope(ChunkScope(kind=scope.kind))
+            of_kind = f"SELECT id FROM chunk WHERE repo = %(repo)s AND id = ANY(%(ids)s::bigint[]) AND {condition}"  # noqa: S608
+            is_inside &= np.isin(chunk_ids, self.column(of_kind, ids=chunk_ids[is_inside].tolist(), **values))
+        return chunk_ids[is_inside], file_ids[is_inside]
 
     def _frequencies(self) -> dict[tuple[str, ...], int]:
         """Return in how many chunks each word or phrase is, as far as this generation was asked for it."""
@@ -122,115 +159,70 @@ class PostgresWords(PostgresFacts):
     def _place_numbers(self, chunk_ids: list[int]) -> dict[int, int]:
         """Return the number of each chunk in the order of path and line."""
         ordered = self.column(
-            """SELECT chunk.id FROM chunk JOIN file ON file.repo = chunk.repo AND file.id = file_id
-                WHERE chunk.repo = %(repo)s AND chunk.id = ANY(%(ids)s::bigint[]) ORDER BY path, start""",
-            ids=chunk_ids,
+            f"""SELECT chunk.id FROM {rows_with_ids("chunk")} JOIN file ON file.repo = chunk.repo AND file.id = file_id
+                ORDER BY path, start""",  # noqa: S608
+            **self.repositories.with_ids(chunk_ids),
         )
         return {chunk_id: number for number, chunk_id in enumerate(ordered)}
 
     def count_word_matches(self, query: WordQuery, scope: ChunkScope) -> dict[int, int]:
         """Count the chunks of each file that `word_matches` could return, by the id of the file."""
-        parts = _Parts(query)
-        hits, words = parts.hits([number for number in range(len(parts.texts)) if not parts.is_common(number)], scope)
-        condition, values = within_scope(scope)
-        counted = f"""{hits} SELECT chunk.file_id, count(DISTINCT chunk.id) FROM hit {_CHUNK_OF_WORD} AND {condition}
-            GROUP BY chunk.file_id"""  # noqa: S608
-        return dict(self.query(counted, weights=list(parts.weights), **words, **values))
+        import numpy as np
+
+        texts = QueryTexts(query)
+        hits, _ = self._hits(texts, scope)
+        _, file_ids = self._within(scope, *chunks_in([hits[number] for number in texts.deciding]))
+        found, counts = np.unique(file_ids, return_counts=True)
+        return dict(zip(found.tolist(), counts.tolist(), strict=True))
 
     def chunks_with_words(self, words: Collection[str], chunk_ids: Collection[int], occurrences: int) -> set[int]:  # noqa: ARG002
         """Return which of these chunks contain one of these words."""
-        return set(
-            self.column(
-                """SELECT DISTINCT chunk_id FROM chunk_word WHERE repo = %(repo)s AND word = ANY(%(words)s::text[])
-                    AND chunk_id = ANY(%(ids)s::bigint[])""",
-                words=list(words),
-                ids=list(chunk_ids),
-            )
-        )
+        import numpy as np
+
+        wanted = np.array(sorted(chunk_ids), np.int64)
+        every = self._postings(words, ChunkScope(chunk_ids=frozenset(chunk_ids))).values()
+        return {chunk_id for found in every for chunk_id in wanted[np.isin(wanted, found.chunk_ids)].tolist()}
 
     def merge_words(self) -> None:
         """Let the server count the new rows now; otherwise it plans badly until its own maintenance does so."""
+        self._write_words()
         for table in _COUNTED:
-            part = f"SELECT tableoid::regclass::text FROM {table} WHERE repo = %(repo)s LIMIT 1"  # noqa: S608
-            for (name,) in self.query(part):
+            for (name,) in self.query(_GROWN.format(table=table)):
                 self.direct(f"ANALYZE {name}")
 
-    def _add_words(self, file_id: int, chunk_ids: Sequence[int], chunks: Sequence[ChunkRow]) -> None:
-        for chunk_id, chunk in zip(chunk_ids, chunks, strict=True):
-            rows = [(word, chunk_id, file_id, *places) for word, *places in word_places(chunk.words)]
-            self._add("chunk_word", rows)
+    # Writing
 
+    def _add_words(self, file_id: int, chunk_ids: Sequence[int], chunks: Sequence[ChunkRow]) -> list[int]:
+        """Add the words of a file's chunks; return how many each chunk has."""
+        if len(self._new_words) > _MOST_WAITING:
+            self._write_words()
+        found = zip(chunk_ids, chunks, strict=True)
+        return [self._new_words.add(file_id, chunk_id, chunk.words) for chunk_id, chunk in found]
 
-def _worth(chunks: int, with_it: int) -> float:
-    worth = log((chunks - with_it + 0.5) / (with_it + 0.5))
-    return worth if worth > 0 else _LEAST_WORTH
+    def _delete_words(self, file_id: int) -> None:
+        """Delete the words of a file, when words are written the next time."""
+        if file_id in self._new_words.file_ids:
+            self._write_words()
+        self._outdated_files.add(file_id)
 
+    def _write_words(self) -> None:
+        """Write the words that wait, after the rows of outdated files are replaced."""
+        outdated = defaultdict[int, set[int]](set)
+        for block, number in map(block_of, self._outdated_files):
+            outdated[block].add(number)
+        for block, numbers in outdated.items():
+            self._replace_rows(block, numbers)
+        if len(self._new_words):
+            self._add("block_word", self._new_words.rows())
+        self._forget_words()
 
-class _Parts:
-    """The words and phrases of a query, numbered: rare words, common words, phrases."""
+    def _forget_words(self) -> None:
+        self._new_words, self._outdated_files = WordBlocks(), set()
 
-    def __init__(self, query: WordQuery) -> None:
-        self.rare, self.common = len(query.rare), len(query.common)
-        self.weights = query.weights
-        self.texts = [tokens_of(text) for text in (*query.rare, *query.common, *query.phrases)]
-
-    def is_common(self, number: int) -> bool:
-        """Return whether a text is a common word."""
-        return self.rare <= number < self.rare + self.common
-
-    def hits(self, numbers: Iterable[int], scope: ChunkScope | None = None) -> tuple[str, dict[str, object]]:
-        """Return the start of a statement that makes the table `hit`, and its values.
-
-        It has the chunks with these texts, each with its weighted frequency. The files and chunks of a scope narrow it
-        down early; the caller adds their values. Each word is looked up once, also for the phrases that contain it.
-        """
-        wanted = [number for number in numbers if self.texts[number]]
-        words = [number for number in wanted if len(self.texts[number]) == 1]
-        phrases = [number for number in wanted if len(self.texts[number]) > 1]
-        values: dict[str, object] = {
-            "words": [self.texts[number][0] for number in words],
-            "numbers": words,
-            "every": list({word for number in wanted for word in self.texts[number]}),
-        }
-        narrow = "" if scope is None or scope.file_ids is None else " AND file_id = ANY(%(file_ids)s::bigint[])"
-        narrow += "" if scope is None or scope.chunk_ids is None else " AND chunk_id = ANY(%(chunk_ids)s::bigint[])"
-        parts = [(number, word, place) for number in phrases for place, word in enumerate(self.texts[number])]
-        if phrases:
-            values |= {
-                "phrases": [number for number, _, _ in parts],
-                "lengths": [len(self.texts[number]) for number, _, _ in parts],
-                "parts": [word for _, word, _ in parts],
-                "shifts": [place for _, _, place in parts],
-            }
-        posting = _POSTING.format(narrow=narrow, places=", places" if phrases else "")
-        return f"WITH {posting}, hit AS MATERIALIZED ({_WORD_HITS}{_PHRASE_HITS if phrases else ''})", values
-
-    def pattern(self, numbers: Iterable[int]) -> str:
-        """Return 1 or 0 for each text: whether a chunk contains it.
-
-        With common words, SQLite reports a rare word only in chunks that contain a common word too.
-        """
-        found = set(numbers)
-        last_common = self.rare + self.common
-        reported = found if not self.common else {n - 1000 for n in found} | {n for n in found if n >= last_common}
-        return "".join("1" if number in reported else "0" for number in range(len(self.texts)))
-
-
-_POSTING = """posting AS MATERIALIZED (
-    SELECT repo, chunk_id, word, in_path, in_definitions, in_text{places} FROM chunk_word
-    WHERE repo = %(repo)s AND word = ANY(%(every)s::text[]){narrow})"""
-_WORD_HITS = """SELECT wanted.number, repo, chunk_id, in_path * (%(weights)s::float8[])[1]
-        + in_definitions * (%(weights)s::float8[])[2] + in_text * (%(weights)s::float8[])[3] AS frequency
-    FROM unnest(%(words)s::text[], %(numbers)s::integer[]) wanted(word, number) JOIN posting USING (word)"""
-# The bits of all places, shifted to that of the first word, are left where the words follow one another. Chunks are
-# looked up only for phrases that were found.
-_PHRASE_HITS = """ UNION ALL SELECT number, hit.repo, hit.chunk_id,
-        bit_count(substring(places FROM 1 FOR path_words)) * (%(weights)s::float8[])[1]
-        + bit_count(substring(places FROM path_words + 2 FOR definition_words)) * (%(weights)s::float8[])[2]
-        + bit_count(substring(places FROM path_words + definition_words + 3)) * (%(weights)s::float8[])[3]
-    FROM (
-        SELECT number, repo, chunk_id, bit_and(places << shift) AS places
-        FROM unnest(%(phrases)s::integer[], %(lengths)s::integer[], %(parts)s::text[], %(shifts)s::integer[])
-            part(number, length, word, shift) JOIN posting USING (word)
-        GROUP BY number, length, repo, chunk_id HAVING count(*) = length AND bit_count(bit_and(places << shift)) > 0
-    ) hit JOIN chunk ON chunk.repo = %(repo)s AND chunk.repo = hit.repo AND chunk.id = hit.chunk_id"""
+    def _replace_rows(self, block: int, numbers: set[int]) -> None:
+        """Replace the rows of a block by rows without the words of some files."""
+        rows = self.rows(BlockWord, _OF_BLOCK, block=block)
+        changed = {row.word for row in rows if has_files(row, numbers)}
+        self.query(_DELETE, block=block, words=list(changed))
+        kept = (without_files(row, numbers) for row in rows if row.word in changed)
+        self._add("block_word", [row for row in kept if row])

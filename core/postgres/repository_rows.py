@@ -17,21 +17,26 @@ from psycopg.types.numeric import Int4
 
 from keyhole.core.deadline import check_time, time_left
 from keyhole.core.postgres.repository_set import RepositorySet, first_id
-from keyhole.core.postgres.server_connection import connect, explained
+from keyhole.core.postgres.server_connection import Connection, connect_checked, explained
 
 Row = TypeVar("Row")
+_REPOSITORY = "%(repo)s"
 # PostgreSQL stores neither zero bytes nor halves of characters.
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _REPLACEMENT = "\ufffd"
+# The number of the type `text`.
+_TEXT = 25
 
 
 class RepositoryRows:
     """A connection for some repositories; a subclass for each group of tables adds its statements."""
 
+    _db: Connection
+
     def __init__(self, url: str, repositories: RepositorySet) -> None:
         self.url = url
         self.repositories = repositories
-        self._db = connect(url)
+        self._open()
         # Whether the current transaction has changed indexed content. New times of files or trigrams are not content.
         self._has_changed = False
         # Whether everything is read from one state of the index.
@@ -39,6 +44,8 @@ class RepositoryRows:
         # Rows that are copied into their tables before the next statement that may need them.
         self._waiting: dict[str, list[Sequence[object]]] = defaultdict(list)
         self._waiting_paths: set[str] = set()
+        # The paths that the current transaction has written.
+        self._written_paths: set[str] = set()
         self._next_ids: dict[str, int] = {}
         self._types: dict[str, list[int]] = {}
 
@@ -56,6 +63,9 @@ class RepositoryRows:
     ) -> None:
         self.close()
 
+    def _open(self) -> None:
+        self._db = connect_checked(self.url)
+
     def close(self) -> None:
         """Close the connection."""
         self._db.close()
@@ -72,7 +82,8 @@ class RepositoryRows:
             yield
         finally:
             self._is_reading = False
-            self._end("ROLLBACK")
+            # After a ROLLBACK, psycopg would prepare all statements again.
+            self._end("COMMIT")
 
     def _begin_reading(self, statement: str) -> None:
         """Begin a transaction, on a new connection if the server has ended the old one since the last answer."""
@@ -80,7 +91,7 @@ class RepositoryRows:
             self._db.execute(statement)
         except psycopg.OperationalError:
             self._db.close()
-            self._db = connect(self.url)
+            self._db = connect_checked(self.url)
             self._db.execute(statement)
 
     def _end(self, statement: str) -> None:
@@ -101,15 +112,17 @@ class RepositoryRows:
     def _run(self, sql: str, values: dict[str, object]) -> list[tuple[Any, ...]]:
         check_time()
         storable = {name: _storable(value) for name, value in values.items()}
-        numbers = self.repositories.narrowed(storable)
-        if len(numbers) == 1:
+        if _REPOSITORY in sql:
+            numbers = self.repositories.narrowed(storable)
             # PostgreSQL plans better for one value than for a list.
-            storable["repo"] = numbers[0]
-        else:
-            sql, storable["repo"] = sql.replace("= %(repo)s", "= ANY(%(repo)s)"), list(map(Int4, numbers))
+            sql = sql if len(numbers) == 1 else sql.replace(f"= {_REPOSITORY}", f"= ANY({_REPOSITORY})")
+            storable["repo"] = Int4(numbers[0]) if len(numbers) == 1 else list(map(Int4, numbers))
         with explained(self.url), self._db.cursor(binary=True) as cursor:
-            cursor.execute(sql, storable)
-            return cursor.fetchall() if cursor.description else []
+            # Readers run the same statements again and again; a writer's are planned for its repository.
+            cursor.execute(sql, storable, prepare=self._is_reading)
+            # Its description would be made for each result; whether there are rows is known without.
+            has_rows = cursor.pgresult is not None and cursor.pgresult.status == psycopg.pq.ExecStatus.TUPLES_OK
+            return cursor.fetchall() if has_rows else []
 
     def rows(self, kind: Callable[..., Row], sql: str, /, **values: object) -> list[Row]:
         """Return each row as an instance of `kind`, made from its cells in order."""
@@ -145,11 +158,16 @@ class RepositoryRows:
 
     def _copy(self, table: str, rows: Sequence[Sequence[object]]) -> None:
         with explained(self.url), self._db.cursor() as cursor:
-            types = self._types_of(table)
+            types, repository = self._types_of(table), self.repository
+            # The first column is the repository.
+            texts = [place - 1 for place, kind in enumerate(types) if kind == _TEXT]
             with cursor.copy(f"COPY {table} FROM STDIN (FORMAT BINARY)") as copy:
                 copy.set_types(types)
                 for row in rows:
-                    copy.write_row((self.repository, *map(_storable, row)))
+                    cells = [*row]
+                    for place in texts:
+                        cells[place] = _storable(cells[place])
+                    copy.write_row([repository, *cells])
 
     def _types_of(self, table: str) -> list[int]:
         if table not in self._types:
@@ -169,9 +187,14 @@ class RepositoryRows:
         return range(first, first + count)
 
 
+def storable_text(text: str) -> str:
+    """Return a text with a replacement for what PostgreSQL can't store."""
+    return text if text.isascii() and "\0" not in text else _UNSTORABLE.sub(_REPLACEMENT, text)
+
+
 def _storable(value: object) -> object:
     """Return a value with a replacement for what PostgreSQL can't store."""
     if isinstance(value, str):
-        return value if value.isascii() and "\0" not in value else _UNSTORABLE.sub(_REPLACEMENT, value)
+        return storable_text(value)
     is_texts = isinstance(value, list) and value and isinstance(value[0], str)
     return [_storable(part) for part in value] if is_texts else value  # type: ignore[attr-defined]  # a list of texts

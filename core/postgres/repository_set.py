@@ -7,10 +7,26 @@ statement about some ids concerns only the repositories, and so the partitions, 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from psycopg.types.numeric import Int4
+
+from keyhole.core.postgres.server_connection import IdArray
+
 _NUMBER_BITS = 32
+# The files at some paths: `at_paths` gives the values, so that each path is looked up only where it can be.
+FILE_AT_PATH = """unnest(%(repos)s::integer[], %(paths)s::text[]) wanted(in_repo, at_path)
+    JOIN file ON file.repo = in_repo AND file.path = at_path"""
+LINES_OF_FILES = """unnest(%(repos)s::integer[], %(paths)s::text[], %(lines)s::integer[])
+        WITH ORDINALITY wanted(repo, path, line, number)
+    JOIN file ON file.repo = wanted.repo AND file.path = wanted.path"""
 # The values of statements that are ids, and those that are paths.
 _IDS = ("ids", "file_ids", "chunk_ids")
 _ID = ("file_id", "id")
+
+
+def rows_with_ids(table: str, column: str = "id") -> str:
+    """Return how to join the rows of a table that have some ids, given by `with_ids`, each from its own partition."""
+    of_id = f"{table}.repo = (wanted_id >> {_NUMBER_BITS})::integer AND {table}.{column} = wanted_id"
+    return f"unnest(%(ids)s::bigint[]) wanted(wanted_id) JOIN {table} ON {of_id}"
 
 
 def first_id(repository: int) -> int:
@@ -21,6 +37,11 @@ def first_id(repository: int) -> int:
 def repository_of(any_id: int) -> int:
     """Return the repository of a file, chunk, symbol or link."""
     return any_id >> _NUMBER_BITS
+
+
+def number_of(any_id: int) -> int:
+    """Return the number of a file, chunk, symbol or link in its repository."""
+    return any_id & ((1 << _NUMBER_BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +55,23 @@ class RepositorySet:
     def are_of_team(self) -> bool:
         """Whether these are repositories of a team, of which each revision appears at once."""
         return self.by_name is not None
+
+    def with_ids(self, ids: Iterable[int]) -> dict[str, object]:
+        """Return the values of a statement about rows with ids: each once, and none of another repository."""
+        own = set(self.numbers)
+        return {"ids": IdArray.of([one for one in dict.fromkeys(ids) if repository_of(one) in own])}
+
+    def at_paths(self, paths: Iterable[str]) -> dict[str, object]:
+        """Return the values of a statement about files at paths, each once."""
+        wanted = list(dict.fromkeys(paths))
+        return {"repos": self.of_paths(wanted), "paths": wanted}
+
+    def of_paths(self, paths: Iterable[str]) -> list[Int4]:
+        """Return the repository that each of these paths can be in; 0 if none."""
+        if self.by_name is None:
+            (only,) = self.numbers
+            return [Int4(only) for _ in paths]
+        return [Int4(self.by_name.get(path.partition("/")[0], 0)) for path in paths]
 
     def narrowed(self, values: Mapping[str, object]) -> tuple[int, ...]:
         """Return the repositories that a statement with these values can concern."""

@@ -1,22 +1,28 @@
 """Connecting to a PostgreSQL server, and converting its errors to Keyhole's, never with a password in them."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import psycopg
-from psycopg import conninfo, errors, pq
+from pgvector.psycopg.bit import register_bit_info
+from psycopg import conninfo, errors, postgres, pq
 from psycopg.adapt import Buffer, Dumper
 
 from keyhole.core.deadline import check_time
 from keyhole.core.errors import ErrorKind, FullStoreError, StoreError, UnwritableStoreError
 from keyhole.core.masking import mask_address
-from keyhole.core.postgres.postgres_schema import SCHEMA
+from keyhole.core.postgres.postgres_schema import SCHEMA, check_version
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Connection = psycopg.Connection
-# The oid of the type `bit varying`.
-_VARBIT = 1562
+# The numbers of the types `integer`, `integer[]`, `bigint` and `bigint[]`.
+_INTEGER, _INTEGERS, _BIGINT, _BIGINTS = 23, 1007, 20, 1016
 _CONNECT_SECONDS = 10
 # The server notices within a minute that a machine is gone, and releases its locks.
 _KEEP_ALIVE = "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3"
@@ -25,23 +31,52 @@ _EXTENSION = "vector"
 # Every statement has an index. The server would often read whole tables instead, because it does not count the time to
 # unpack long values; and compiling a statement takes longer than it saves.
 _PLANS = "SET enable_seqscan = off; SET jit = off; SET max_parallel_workers_per_gather = 0"
+# Planning a statement over all partitions takes longer than most answers, so the plans of statements that are prepared
+# are kept for any repositories; the partitions of others are left out when such a plan is run.
+_KEPT_PLANS = "SET plan_cache_mode = force_generic_plan"
+# Statements are prepared where they ask for that, never because they were run often.
+_ONLY_ON_REQUEST = 1_000_000
+_MOST_PREPARED = 200
 
 
-class BitString(bytes):
-    """Bits as PostgreSQL sends them: their number in four bytes, then the bits from left to right."""
+class IntegerArray(bytes):
+    """Integers as PostgreSQL sends them; psycopg would convert them one by one."""
 
     @classmethod
-    def of(cls, bits: bytes, count: int) -> "BitString":
-        """Return the first `count` of these bits."""
-        return cls(count.to_bytes(4, "big") + bits)
+    def of(cls, numbers: "npt.NDArray[np.int32]") -> "IntegerArray":
+        """Return these integers."""
+        return cls(_array(numbers, 4, _INTEGER))
 
 
-class _BitStringDumper(Dumper):
+class IdArray(bytes):
+    """Ids as PostgreSQL sends them."""
+
+    @classmethod
+    def of(cls, ids: Sequence[int]) -> "IdArray":
+        """Return these ids."""
+        return cls(_array(ids, 8, _BIGINT))
+
+
+def _array(numbers: "npt.ArrayLike", size: int, kind: int) -> bytes:
+    """Return an array with one dimension, which starts at 1 and has no NULL: each number comes after its size."""
+    import numpy as np
+
+    count = np.size(numbers)
+    items = np.empty(count, [("size", ">i4"), ("number", f">i{size}")])
+    items["size"], items["number"] = size, numbers
+    return np.array([1, 0, kind, count, 1], ">i4").tobytes() + items.tobytes()
+
+
+class _IntegerArrayDumper(Dumper):
     format = pq.Format.BINARY
-    oid = _VARBIT
+    oid = _INTEGERS
 
-    def dump(self, obj: BitString) -> Buffer:
+    def dump(self, obj: bytes) -> Buffer:
         return bytes(obj)
+
+
+class _IdArrayDumper(_IntegerArrayDumper):
+    oid = _BIGINTS
 
 
 def connect(url: str) -> Connection:
@@ -50,14 +85,29 @@ def connect(url: str) -> Connection:
         db = psycopg.connect(
             url,
             autocommit=True,
-            # Plans must know the repository to leave out the partitions of others, so none is kept.
-            prepare_threshold=None,
+            prepare_threshold=_ONLY_ON_REQUEST,
             connect_timeout=_CONNECT_SECONDS,
             application_name="keyhole",
         )
-        db.adapters.register_dumper(BitString, _BitStringDumper)
-        db.execute(f"SET search_path = {SCHEMA}, public; {_KEEP_ALIVE}; {_PLANS}")
+        register_bit_info(db, postgres.types["varbit"])
+        db.adapters.register_dumper(IntegerArray, _IntegerArrayDumper)
+        db.adapters.register_dumper(IdArray, _IdArrayDumper)
+        db.prepared_max = _MOST_PREPARED
+        db.execute(f"SET search_path = {SCHEMA}, public; {_KEEP_ALIVE}; {_PLANS}; {_KEPT_PLANS}")
         return db
+
+
+def connect_checked(url: str) -> Connection:
+    """Open a connection to a database with pgvector and tables of the right version."""
+    db = connect(url)
+    try:
+        with explained(url):
+            check_version(db)
+            check_extension(db)
+    except BaseException:
+        db.close()
+        raise
+    return db
 
 
 def check_extension(db: Connection) -> None:

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
 from keyhole.core.references.certainty import Certainty
-from keyhole.core.references.find import Reference
 from keyhole.core.references.name_meaning import same_thing
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NamesInFile
+from keyhole.core.references.reference import Reference
 from keyhole.core.syntax.occurrences import OccurrenceRole
 
 # How many callers or callees of one function a tree shows and follows; how many there are is always said. A list of one

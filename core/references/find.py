@@ -6,47 +6,17 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from keyhole.core.index.rows import DefinitionRow
-from keyhole.core.references.by_language.shared_uses import Use
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.language_rules import ATTRIBUTE, family_of, rules_of
 from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import ROLES
 from keyhole.core.references.open_names import shared_uses
+from keyhole.core.references.reference import WORDS_OF_ROLES, Reference
 from keyhole.core.syntax.occurrences import OccurrenceRole
 from keyhole.core.types.syntax import HOLDS_METHODS
 
-# The roles as people read them; an outer name is the same as any other mention.
-ROLE_WORDS = {
-    OccurrenceRole.CALL: "call",
-    OccurrenceRole.IMPORT: "import",
-    OccurrenceRole.TYPE: "type use",
-    OccurrenceRole.BASE: "inheritance",
-    OccurrenceRole.ASSIGNMENT: "assignment",
-    OccurrenceRole.ATTRIBUTE: "attribute access",
-    OccurrenceRole.DECORATOR: "decorator",
-    OccurrenceRole.STRING: "string mention",
-    OccurrenceRole.MENTION: "mention",
-    # The only definitions that refer to something name the type that they belong to: `impl Circle`.
-    OccurrenceRole.DEFINITION: "type use",
-}
-_WORDS_OF_ROLES = {role: ROLE_WORDS.get(role, ROLE_WORDS[OccurrenceRole.MENTION]) for role in OccurrenceRole}
 _SURENESS = {level: number for number, level in enumerate(Certainty)}
-
-
-class Reference(NamedTuple):
-    """A place that means, or may mean, a definition."""
-
-    path: str
-    line: int
-    column: int
-    role: OccurrenceRole
-    certainty: Certainty
-
-    @property
-    def role_words(self) -> str:
-        """The role as people read it."""
-        return _WORDS_OF_ROLES[self.role]
 
 
 class ReferenceLine(NamedTuple):
@@ -67,17 +37,18 @@ class ReferenceLines(NamedTuple):
     by_role: Counter[str]
 
 
-def references_to(resolver: NameResolver, target: DefinitionRow) -> Iterator[Reference]:
-    """Yield the references of a definition, by path and place; those of a constructor include calls of its class."""
-    yield from _of_name(resolver, target)
+def references_to(resolver: NameResolver, target: DefinitionRow) -> list[Reference]:
+    """Return the references of a definition, by path and place; those of a constructor include calls of its class."""
+    found = _of_name(resolver, target)
     if target.name == rules_of(target.language).constructor:
         for holder in resolver.known.holders(target.path):
             is_around = holder.start_line <= target.start_line <= holder.end_line
             if is_around and holder.qualified_name == target.parent:
-                yield from (one for one in _of_name(resolver, holder) if one.role is OccurrenceRole.CALL)
+                found += [one for one in _of_name(resolver, holder) if one.role is OccurrenceRole.CALL]
+    return found
 
 
-def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Reference]:
+def _of_name(resolver: NameResolver, target: DefinitionRow) -> list[Reference]:
     family = family_of(target.language)
     known = resolver.known
     wanted = resolver.same_definitions(target)
@@ -90,13 +61,11 @@ def _of_name(resolver: NameResolver, target: DefinitionRow) -> Iterator[Referenc
         return meaning.certainty if any(row.id in wanted for row in meaning.definitions) else None
 
     shared = shared_uses(resolver, target.name, files, level_of)
+    found: list[Reference] = []
     for file in files:
         uses = shared.get(file.path)
-        for line, column, role, level in (
-            _in_file(resolver, target, file.path, written, level_of) if uses is None else uses
-        ):
-            if level is not None:
-                yield Reference(file.path, line, column, ROLES[role], level)
+        found += _in_file(resolver, target, file.path, written, level_of) if uses is None else uses
+    return found
 
 
 def _in_file(
@@ -105,7 +74,7 @@ def _in_file(
     path: str,
     written: list[str],
     level_of: Callable[[NameMeaning], Certainty | None],
-) -> Iterator[Use]:
+) -> Iterator[Reference]:
     """Yield the places of a file that have the name of a definition, or one that an import gives it."""
     names, meanings = resolver.known.names(path), resolver.names_of(path)
     if names is None or meanings is None:
@@ -122,7 +91,7 @@ def _in_file(
     for place, meaning in found:
         level = level_of(meaning)
         if level is not None:
-            yield Use(names.line_at(place), names.column_at(place), names.roles[place], level)
+            yield Reference(path, names.line_at(place), names.column_at(place), ROLES[names.roles[place]], level)
 
 
 def _written(target: DefinitionRow) -> list[str]:
@@ -147,7 +116,7 @@ def reference_lines(
     for (path, line), found in by_line.items():
         surest = found[0] if len(found) == 1 else min(found, key=lambda one: _SURENESS[one.certainty])
         columns, level = tuple([one.column for one in found]), surest.certainty
-        by_level[level].append(ReferenceLine(path, line, columns, _WORDS_OF_ROLES[surest.role], level))
+        by_level[level].append(ReferenceLine(path, line, columns, WORDS_OF_ROLES[surest.role], level))
     # Each line is there once, so its path and its number decide.
     lines = [one for of_level in by_level.values() for one in sorted(of_level)]
     return ReferenceLines(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # Searches must not load what only references need.
-    from keyhole.core.references.find import Reference
+    from keyhole.core.references.reference import Reference
 
 # About 10 MB.
 _MOST_KEPT = 50_000

@@ -12,6 +12,9 @@ from keyhole.core.types.choices import Role
 
 _SEPARATOR = re.compile(r"::|[./\\]")
 TESTS = (Role.TEST, Role.FIXTURE)
+# The imports of so many single names are read one by one, each in all files that the question is about; after that, it
+# is faster to read all imports of these files.
+_MOST_SINGLE_NAMES = 4
 
 
 class KnownNames:
@@ -28,9 +31,12 @@ class KnownNames:
         self._imports: dict[str, list[ImportRow]] = {}
         self._imports_of: dict[tuple[str, str], list[NamedImport]] = {}
         self._imports_read: dict[str, frozenset[str]] = {}
+        self._names_at_once = 0
+        self._by_name: dict[str, dict[str, list[NamedImport]]] = {}
         self._expected: set[str] = set()
         self._holders: dict[str, list[DefinitionRow]] = {}
         self._symbols: dict[str, list[DefinitionRow]] = {}
+        self._named: dict[str, list[DefinitionRow]] = {}
         self.definitions = cache(self._definitions)
 
     def release(self) -> None:
@@ -81,13 +87,26 @@ class KnownNames:
     def imports_of(self, path: str, name: str) -> list[NamedImport]:
         """Return the imports of a file that bring a name, by line."""
         if path not in self._imports_read.get(name, ()):
+            if len(self._imports_read) > self._names_at_once + _MOST_SINGLE_NAMES:
+                return self._imports_by_name(path).get(name, [])
             paths = {path} if name in self._imports_read else {path, *self._expected}
             self._read_imports_of({name}, paths)
         return self._imports_of.get((path, name), [])
 
+    def _imports_by_name(self, path: str) -> dict[str, list[NamedImport]]:
+        """Return all imports of a file by the names that they bring."""
+        if path not in self._by_name:
+            found = self._by_name[path] = dict[str, list[NamedImport]]()
+            for row in self.imports(path):
+                name = row.part or last_part(row.target)
+                found.setdefault(name, []).append(NamedImport(row.line, row.target, row.part, row.path))
+        return self._by_name[path]
+
     def read_imports_of(self, names: Iterable[str]) -> None:
         """Read the imports of several names in all expected files at once."""
-        self._read_imports_of({name for name in names if name not in self._imports_read}, self._expected)
+        new = {name for name in names if name not in self._imports_read}
+        self._names_at_once += len(new)
+        self._read_imports_of(new, self._expected)
 
     def _read_imports_of(self, names: set[str], paths: Iterable[str]) -> None:
         by_id = {self._files[path].file_id: path for path in paths if path in self._files}
@@ -152,7 +171,15 @@ class KnownNames:
 
     def _definitions(self, name: str, family: str) -> list[DefinitionRow]:
         """Return what has this name in a family of languages."""
-        return [row for row in self._store.definitions_named(name) if family_of(row.language) == family]
+        self.read_definitions([name])
+        return [row for row in self._named[name] if family_of(row.language) == family]
+
+    def read_definitions(self, names: Iterable[str]) -> None:
+        """Read what has these names, of many names at once."""
+        new = {name: list[DefinitionRow]() for name in names if name not in self._named}
+        for row in self._store.definitions_of_names(new) if new else ():
+            new.setdefault(row.name, []).append(row)
+        self._named |= new
 
 
 @lru_cache

@@ -4,7 +4,6 @@
 files, in the order of the table.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
@@ -14,11 +13,13 @@ from keyhole.core.syntax.occurrences import HAS_RECEIVER, HEADER, HOLDER, ROLE_B
 
 with single_threaded():
     import numpy as np
+    from numpy.typing import NDArray
 
 # How many bytes the numbers of a column have, by their code.
 _SIZE_OF = np.zeros(256, np.int64)
 _SIZE_OF[list(b"BHI")] = 1, 2, 4
 _LINE_END = ord("\n")
+_IS_FUNCTION = np.isin(np.arange(256), list(FUNCTIONS))
 # What a name is taken from, if that is no name.
 NO_NAME = -1
 UNCLEAR = -2
@@ -37,7 +38,7 @@ class NameTable:
         names, steps, spans, outward = (_SIZE_OF[np.frombuffer(b"".join(self._codes), np.uint8)].reshape(-1, 4)).T
         self._first_places = _starts(places)
         self._place_ends: list[int] = self._first_places.tolist()
-        self._first_symbols = _starts(symbols).tolist()
+        self._first_symbols = _starts(symbols)
         lengths = [
             np.full_like(size, HEADER.size), size, places, places, symbols,
             names * places, names * receivers, steps * places, spans * symbols, spans * symbols, outward * symbols,
@@ -51,14 +52,14 @@ class NameTable:
         self.roles = b"".join(self._slices(1))
         self._columns = np.frombuffer(b"".join(self._slices(2)), np.uint8)
         self._recorded = np.frombuffer(self.roles, np.uint8)
-        self._scopes = b"".join(self._slices(3))
+        self._scopes = np.frombuffer(b"".join(self._slices(3)), np.uint8)
         self._name_of = self._column(4, 0) + self._first_names.repeat(places)
         self._receivers = self._column(5, 0)
         self._rows = self._column(6, 1).cumsum()
         before = self._first_places[:-1].repeat(symbols)
-        self._firsts = (self._column(7, 2) + before).tolist()
-        self._lasts = (self._column(8, 2) + before).tolist()
-        self._outward = self._column(9, 3).tolist()
+        self._firsts = self._column(7, 2) + before
+        self._lasts = self._column(8, 2) + before
+        self._outward = self._column(9, 3)
 
     def _slices(self, number: int) -> list[bytes]:
         starts, ends = self._ends[number], self._ends[number + 1]
@@ -136,7 +137,8 @@ class NameTable:
 
         NO_NAME if that is no name, and UNCLEAR if there is more before it, or nothing.
         """
-        count = (self._recorded >= HAS_RECEIVER).cumsum()
+        # Without a type, this takes ten times as long.
+        count = (self._recorded >= HAS_RECEIVER).cumsum(dtype=np.int32)
         is_taken, before, files = self._recorded[places] >= HAS_RECEIVER, places - 1, self.files_at(places)
         receivers = self._receivers[count[places] - 1] if len(self._receivers) else np.zeros_like(places)
         numbers = receivers - 1 + self._first_names[files]
@@ -156,31 +158,42 @@ class NameTable:
 
     # Symbols
 
-    def functions_around(self, place: int, file: int) -> Iterator[int]:
-        """Yield the functions around a place, the innermost first."""
-        return (symbol for symbol in self._around(place, file) if self._scopes[symbol] in FUNCTIONS)
+    def functions_around(self, places: Numbers) -> list[list[int]]:
+        """Return the functions around each place, the innermost first."""
+        found: list[list[int]] = [[] for _ in places]
+        for numbers, symbols, _ in self._outward_from(places):
+            is_function = _IS_FUNCTION[self._scopes[symbols]]
+            for number, symbol in zip(numbers[is_function].tolist(), symbols[is_function].tolist(), strict=True):
+                found[number].append(symbol)
+        return found
 
     def scopes_of_variables(self, places: Numbers) -> list[int]:
         """Return the class whose body each place is in, or else the innermost function around it."""
-        pairs = zip(places.tolist(), self.files_at(places).tolist(), strict=True)
-        return [self._scope_of_variable(place, file) for place, file in pairs]
+        found = np.full(len(places), NO_SYMBOL, np.int64)
+        for numbers, symbols, is_innermost in self._outward_from(places):
+            scopes = self._scopes[symbols]
+            is_scope = (_IS_FUNCTION[scopes] | ((scopes == HOLDER) & is_innermost)) & (found[numbers] == NO_SYMBOL)
+            found[numbers[is_scope]] = symbols[is_scope]
+        scopes_found: list[int] = found.tolist()
+        return scopes_found
 
-    def _scope_of_variable(self, place: int, file: int) -> int:
-        for number, symbol in enumerate(self._around(place, file)):
-            scope = self._scopes[symbol]
-            if scope in FUNCTIONS or (scope == HOLDER and not number):
-                return symbol
-        return NO_SYMBOL
+    def _outward_from(self, places: Numbers) -> Iterator[tuple[Numbers, Numbers, NDArray[np.bool_]]]:
+        """Yield symbols around places, going outward from all places at once.
 
-    def _around(self, place: int, file: int) -> Iterator[int]:
-        symbol = bisect_right(self._firsts, place) - 1
-        while symbol >= self._first_symbols[file]:
-            if self._lasts[symbol] > place:
-                yield symbol
-            outward = self._outward[symbol]
-            if not outward:
-                return
-            symbol -= outward
+        Each step has the numbers of places, for each of them a symbol around it, and whether that is the innermost one.
+        """
+        numbers = np.arange(len(places))
+        symbols = np.searchsorted(self._firsts, places, "right") - 1
+        first = self._first_symbols[self.files_at(places)]
+        is_innermost = np.ones(len(places), bool)
+        while (is_left := symbols >= first[numbers]).any():
+            numbers, symbols = numbers[is_left], symbols[is_left]
+            is_around = self._lasts[symbols] > places[numbers]
+            yield numbers[is_around], symbols[is_around], is_innermost[numbers[is_around]]
+            is_innermost[numbers[is_around]] = False
+            outward = self._outward[symbols]
+            has_outer = outward > 0
+            numbers, symbols = numbers[has_outer], (symbols - outward)[has_outer]
 
 
 def _starts(lengths: Numbers) -> Numbers:

@@ -17,7 +17,7 @@ from keyhole.core.references.by_language.python_names import PythonNames
 from keyhole.core.references.by_language.ruby_names import RubyNames
 from keyhole.core.references.by_language.rust_names import RustNames
 from keyhole.core.references.by_language.shared_names import SharedNames
-from keyhole.core.references.by_language.shared_uses import Level, SharedUses, Use
+from keyhole.core.references.by_language.shared_uses import Level, SharedUses
 from keyhole.core.references.by_language.shell_names import ShellNames
 from keyhole.core.references.by_language.sql_names import SqlNames
 from keyhole.core.references.by_language.swift_names import SwiftNames
@@ -26,6 +26,7 @@ from keyhole.core.references.language_rules import family_of
 from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.names_in_file import NamesInFile
+from keyhole.core.references.reference import Reference
 
 _BY_FAMILY: dict[str, type[FileNames]] = {
     "bash": ShellNames,
@@ -65,11 +66,11 @@ def open_resolver(store: ReferenceStore) -> NameResolver:
 
 def shared_uses(
     resolver: NameResolver, name: str, files: Sequence[NamesOfFile], level_of: Callable[[NameMeaning], Level]
-) -> dict[str, list[Use]]:
+) -> dict[str, list[Reference]]:
     """Return the places of a name in files of one family, for those that can share what it means, by path."""
     family = family_of(files[0].language) if files else ""
     is_shared = issubclass(_BY_FAMILY.get(family, FileNames), SharedNames)
-    found: dict[str, list[Use]] = {}
+    found: dict[str, list[Reference]] = {}
     for start in range(0, len(files) if is_shared else 0, _MOST_AT_ONCE):
         found |= SharedUses(resolver, name, files[start : start + _MOST_AT_ONCE], level_of).find()
     return found

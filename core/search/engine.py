@@ -39,8 +39,9 @@ from keyhole.core.search.ranking import Ranking, grouped, only_good, without_wea
 from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
-from keyhole.core.search.symbol_search import Names, find_symbols, separate
+from keyhole.core.search.symbol_search import Names, find_symbols, separate, similar_symbols
 from keyhole.core.search.wanted import understand
+from keyhole.core.suggest import did_you_mean
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
 from keyhole.core.types.choices import Mode, Output
 from keyhole.core.types.index import IndexVersion
@@ -127,7 +128,7 @@ class Engine:
 
     @contextmanager
     def gaps_explained(self) -> Iterator[None]:
-        """Raise an error about something that is not in the index with the reason, if the index is incomplete."""
+        """Raise an error about something that is not in the index with the reason, or with what is there instead."""
         try:
             yield
         except (PathError, QueryError) as error:
@@ -137,6 +138,9 @@ class Engine:
                 if index.is_interrupted:
                     raise QueryError(problem, ErrorKind.INTERRUPTED) from error
                 raise QueryError(problem, ErrorKind.BUILDING) from error
+            if error.kind is ErrorKind.UNKNOWN_SYMBOL and not error.suggestion:
+                similar = similar_symbols(self.store, self._names, str(error.facts["symbol"]))
+                raise QueryError(error.problem, error.kind, suggestion=did_you_mean(similar), **error.facts) from error
             raise
 
     def search(self, query: Query, mode: Mode | None = None) -> SearchResult:

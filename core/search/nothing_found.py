@@ -18,6 +18,7 @@ _OPEN: dict[str, Any] = {"path": "", "language": "", "kind": "", "role": "", "in
 _ESCAPE = re.compile(r"\\.", re.DOTALL)
 _SPECIAL = re.compile(r"[.^$*+?{}\[\]\\|()]")
 _WORD = re.compile(r"[^\W\d]\w{3,}")
+_NO_FILES = "the index has no files: the folder is empty, or everything in it is skipped"
 _MOST_CLOSEST = 3
 _MOST_WORDS = 5
 _MODES_BY_WORDS = (Mode.HYBRID, Mode.SEMANTIC, Mode.KEYWORD)
@@ -33,6 +34,8 @@ class SearchGap:
 
     def explain(self, query: Query, mode: Mode) -> NothingFound:
         """Return what was looked for, and what exists instead."""
+        if not self._store.count_files():
+            return NothingFound(f"match for {_quoted(query.text, mode)}", 0, hints=(_NO_FILES,))
         query = replace(query, mode=mode)
         scope = chunk_scope(self._store, query)
         filters = tuple((name, value) for name, value in _filters(query).items())

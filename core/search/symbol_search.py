@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from keyhole.core.index.protocols import SearchStore
+from keyhole.core.index.protocols import IndexStore, SearchStore
 from keyhole.core.index.rows import ChunkScope
 from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.features import ChunkCandidate
@@ -39,6 +39,7 @@ _ROLE_FACTORS: dict[str, float] = {
 }
 _MAX_TYPOS = 2
 _SHORTEST_TYPO = 4
+_MOST_SIMILAR = 3
 
 
 class NameLetters(NamedTuple):
@@ -106,6 +107,14 @@ class Names:
             score_cutoff=0.8,
         )
         return [name for name, _, _ in found]
+
+
+def similar_symbols(store: IndexStore, names: Names, symbol: str) -> list[str]:
+    """Return the definitions with the names most similar to that of a symbol; those with its owner first."""
+    *owners, name = [part for part in separate(symbol) if part] or [""]
+    rows = [row for similar in names.closest(name) for row in store.definitions_named(similar)]
+    rows.sort(key=lambda row: row.parent.split(".")[-1:] != owners[-1:])
+    return list(dict.fromkeys(row.qualified_name for row in rows))[:_MOST_SIMILAR]
 
 
 def find_symbols(store: SearchStore, names: Names, text: str, scope: ChunkScope) -> list[ChunkCandidate]:

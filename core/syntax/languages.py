@@ -331,8 +331,8 @@ def language_named(name: str) -> Language | None:
 
 def detect_language(path: str, text: str) -> Language:
     """Return the language of a file: by its name, then by its first line, else plain text."""
-    name = PurePosixPath(path).name
-    extension = PurePosixPath(path).suffix
+    place = PurePosixPath(path)
+    name, extension = place.name, place.suffix
     found = _BY_FILENAME.get(name) or _BY_EXTENSION.get(extension) or _BY_EXTENSION.get(extension.lower())
     if found is None:
         interpreter = _interpreter(text)

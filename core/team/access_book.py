@@ -48,7 +48,10 @@ class AccessBook:
 
     def seconds_to_wait(self, access: TeamAccess) -> int:
         """Count a call; return 0 if it may be made, or in how many seconds the next one may."""
-        calls, seconds = self._kept.ask(lambda db: db.execute(_COUNT, [access.token]).fetchone()) or (0, 0)
+        calls, seconds = self._kept.ask(lambda db: db.execute(_COUNT, [access.token], prepare=True).fetchone()) or (
+            0,
+            0,
+        )
         return max(1, int(seconds)) if calls > access.calls_per_minute else 0
 
     def close(self) -> None:

@@ -9,19 +9,21 @@ from keyhole.core.errors import ErrorKind, UnwritableStoreError
 from keyhole.core.masking import mask_address
 from keyhole.core.postgres.postgres_store import PostgresStore
 from keyhole.core.postgres.repository_set import RepositorySet
+from keyhole.core.postgres.shared_connections import SharedConnections
+from keyhole.core.postgres.shared_reader import SharedReader
 
 
 @dataclass(frozen=True, slots=True)
 class GroupHome:
     """Opens readers of a set of repositories."""
 
-    url: str
+    connections: SharedConnections
     repositories: RepositorySet
 
     @property
     def address(self) -> str:
         """The address of the database without its password."""
-        return mask_address(self.url)
+        return mask_address(self.connections.url)
 
     @property
     def keeps_text(self) -> bool:
@@ -38,7 +40,7 @@ class GroupHome:
 
     def open_reader(self) -> PostgresStore:
         """Open the index for a reader that stays open."""
-        return PostgresStore(self.url, self.repositories)
+        return SharedReader(self.connections, self.repositories)
 
     def writer_lock(self, *, wait: bool, on_wait: Callable[[], None] | None = None) -> AbstractContextManager[None]:  # noqa: ARG002
         """Refuse: workers write one repository at a time."""
@@ -57,7 +59,7 @@ class GroupHome:
         return 0
 
     def close(self) -> None:
-        """Do nothing: no connection is kept to find the index."""
+        """Do nothing: whoever opened the connections closes them."""
 
     def delete_elsewhere(self) -> bool:
         """Refuse: `keyhole team remove` deletes a repository."""

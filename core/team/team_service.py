@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Never
 
 from keyhole.core.config import Settings
 from keyhole.core.errors import QueryError
+from keyhole.core.postgres.shared_connections import SharedConnections
 from keyhole.core.service import Service
 from keyhole.core.team.stored_files import StoredPaths
 from keyhole.core.team.team_database import NamedRepository
@@ -39,16 +40,25 @@ class TeamService(Service):
         settings: Settings,
         name: str = DEFAULT_NAME,
         models: ModelLoader | None = None,
+        connections: SharedConnections | None = None,
     ) -> None:
         self.repositories = tuple(repositories)
         self._shared_models = models
+        self._has_own_connections = connections is None
+        self._connections = connections or SharedConnections(settings.store.url.get_secret_value())
         super().__init__(Path(f"/{name}"), settings)
 
     def _model_loader(self) -> ModelLoader:
         return self._shared_models or super()._model_loader()
 
     def _open_workspace(self, root: Path, settings: Settings) -> OpenWorkspace:
-        return TeamWorkspace(root, settings, repository_set(self.repositories))
+        return TeamWorkspace(root, settings, repository_set(self.repositories), self._connections)
+
+    def close(self) -> None:
+        """Close the index, and the connections unless others use them too."""
+        super().close()
+        if self._has_own_connections:
+            self._connections.close()
 
     def _fresh_results(self) -> WholeRevisions:
         return WholeRevisions(self._workspace, self.engines, self._models)

@@ -1,6 +1,6 @@
 """The open services of a team's server: one for each set of repositories that someone may see, a few of them at a time.
 
-Callers who may see the same repositories share a service with its connections and caches.
+Callers who may see the same repositories share a service with its caches, and all share the connections.
 """
 
 from collections import OrderedDict
@@ -9,12 +9,13 @@ from threading import Lock
 
 from keyhole.core.config import Settings
 from keyhole.core.errors import QueryError
+from keyhole.core.postgres.shared_connections import SharedConnections
 from keyhole.core.suggest import suggest_name
 from keyhole.core.team.team_database import NamedRepository
 from keyhole.core.team.team_service import TeamService
 from keyhole.core.workspace.model_loader import ModelLoader
 
-# Each has up to four connections to the database while it is used, and its own caches.
+# Each has its own caches.
 MOST_OPEN = 16
 
 
@@ -24,6 +25,7 @@ class TeamServices:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._models = ModelLoader(settings.index.model)
+        self._connections = SharedConnections(settings.store.url.get_secret_value())
         self._lock = Lock()
         self._open: OrderedDict[tuple[NamedRepository, ...], TeamService] = OrderedDict()
 
@@ -32,7 +34,7 @@ class TeamServices:
         key = tuple(sorted(repositories))
         with self._lock:
             if key not in self._open:
-                self._open[key] = TeamService(key, self._settings, models=self._models)
+                self._open[key] = TeamService(key, self._settings, models=self._models, connections=self._connections)
             self._open.move_to_end(key)
             unused = [self._open.popitem(last=False)[1] for _ in range(len(self._open) - MOST_OPEN)]
             service = self._open[key]
@@ -46,6 +48,7 @@ class TeamServices:
             for service in self._open.values():
                 service.close()
             self._open.clear()
+        self._connections.close()
 
 
 def chosen(repositories: Sequence[NamedRepository], wanted: str) -> list[NamedRepository]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from keyhole.core.files.text_source import TextSource
 from keyhole.core.postgres.postgres_store import PostgresStore
 from keyhole.core.postgres.repository_set import RepositorySet
+from keyhole.core.postgres.shared_connections import SharedConnections
 from keyhole.core.team.group_home import GroupHome
 from keyhole.core.team.stored_files import StoredFiles
 from keyhole.core.team.team_database import NamedRepository
@@ -39,11 +40,11 @@ class TeamWorkspace(OpenWorkspace):
     """The workspace of everyone who may see exactly these repositories; its root is only a name."""
 
     repositories: RepositorySet
+    connections: SharedConnections
 
     def __post_init__(self) -> None:
-        url = self.settings.store.url.get_secret_value()
-        object.__setattr__(self, "folder", team_folder(self.settings.cache_dir, url))
-        object.__setattr__(self, "elsewhere", GroupHome(url, self.repositories))
+        object.__setattr__(self, "folder", team_folder(self.settings.cache_dir, self.connections.url))
+        object.__setattr__(self, "elsewhere", GroupHome(self.connections, self.repositories))
 
     @property
     def name(self) -> str:

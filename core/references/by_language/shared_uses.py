@@ -18,7 +18,8 @@ from keyhole.core.references.language_rules import family_of
 from keyhole.core.references.name_meaning import NameMeaning
 from keyhole.core.references.name_resolver import NameResolver
 from keyhole.core.references.name_table import NO_NAME, NameTable
-from keyhole.core.references.names_in_file import Numbers
+from keyhole.core.references.names_in_file import ROLES, Numbers
+from keyhole.core.references.reference import Reference
 from keyhole.core.syntax.occurrences import HAS_RECEIVER, ROLE_BITS, OccurrenceRole
 
 with single_threaded():
@@ -33,15 +34,6 @@ _IMPORT, _ALIAS = int(OccurrenceRole.IMPORT), int(OccurrenceRole.ALIAS)
 
 # The roles of a name that may be a file's own, or imported.
 _TELLING = np.array([OWN[role] or role & ROLE_BITS in (_IMPORT, _ALIAS) for role in range(256)], bool)
-
-
-class Use(NamedTuple):
-    """A place of a name."""
-
-    line: int
-    column: int
-    role: int
-    level: Level
 
 
 class _Places(NamedTuple):
@@ -83,20 +75,22 @@ class SharedUses:
         # Numbers for all that a place may depend on, besides its role.
         self._decisive: dict[object, int] = {"alone": 0, "anything": _ANYTHING}
 
-    def find(self) -> dict[str, list[Use]]:
+    def find(self) -> dict[str, list[Reference]]:
         """Return the places of the name in the files that share their use of it, by path."""
         table = self._table
         numbers = table.places_of(table.numbers_of(self._name))
         receivers = table.receivers_at(numbers)
         words = np.unique(receivers[receivers >= 0])
         texts = dict(zip(words.tolist(), table.texts(words), strict=True))
-        self._resolver.known.read_imports_of({self._name, *texts.values()})
+        asked = {self._name, *texts.values()}
+        self._resolver.known.read_imports_of(asked)
+        self._resolver.known.read_definitions(asked)
         places = self._read_places(numbers)
         decisive = self._decisive_for(places, receivers.tolist(), self._words(words, texts))
         columns, defining = table.columns_at(numbers), self._resolver.defining(self._name, self._family)
         known: dict[tuple[object, ...], tuple[Level, ...]] = {}
         has_bare: dict[bytes, bool | None] = {}
-        found: dict[str, list[Use]] = {}
+        found: dict[str, list[Reference]] = {}
         for file, (start, end) in zip(self._files, table.spans_of_files(numbers), strict=True):
             roles, others = places.roles[start:end], decisive[start:end]
             if roles not in has_bare:
@@ -108,7 +102,13 @@ class SharedUses:
             levels = known.get(key)
             if levels is None:
                 levels = known[key] = self._resolve(file.path)
-            found[file.path] = list(map(Use, places.lines[start:end], columns[start:end], roles, levels))
+            found[file.path] = [
+                Reference(file.path, line, column, ROLES[role], level)
+                for line, column, role, level in zip(
+                    places.lines[start:end], columns[start:end], roles, levels, strict=True
+                )
+                if level is not None
+            ]
         return found
 
     def _resolve(self, path: str) -> tuple[Level, ...]:
@@ -144,6 +144,7 @@ class SharedUses:
     def _decisive_for(self, places: _Places, receivers: list[int], words: dict[int, _Word]) -> list[int | None]:
         """Return a number for what decides about each place, besides its role; None if other things of the file do."""
         found: list[int | None] = []
+        functions = self._functions_around(places, receivers, words)
         for place, file, _, recorded, line, receiver in zip(*places, receivers, strict=True):
             if recorded < HAS_RECEIVER:
                 is_import = recorded & ROLE_BITS == _IMPORT
@@ -153,13 +154,22 @@ class SharedUses:
             elif receiver not in words:
                 found.append(None)
             elif (word := words[receiver]).is_own:
-                found.append(_ANYTHING if self._is_of_unknown_type(word, place - 1, file) else None)
+                found.append(_ANYTHING if self._is_of_unknown_type(word, functions.get(place, ()), file) else None)
             elif word.imported and None not in word.imported:
                 key = (*word.imported,), self._table.roles[place - 1] & ROLE_BITS
                 found.append(self._decisive.setdefault(key, len(self._decisive)))
             else:
                 found.append(None)
         return found
+
+    def _functions_around(self, places: _Places, receivers: list[int], words: dict[int, _Word]) -> dict[int, list[int]]:
+        """Return the functions around each place that is taken from a file's own variable, the innermost first."""
+        own = [
+            place
+            for place, receiver in zip(places.numbers, receivers, strict=True)
+            if receiver in words and words[receiver].starts
+        ]
+        return dict(zip(own, self._table.functions_around(np.array(own, np.int64) - 1), strict=True))
 
     def _imported(self, name: str, place: int, file: int, line: int) -> int | None:
         """Return a number for where the import of a name leads; None if more than its line decides."""
@@ -169,10 +179,10 @@ class SharedUses:
             return None
         return self._decisive.setdefault((name, imports), len(self._decisive))
 
-    def _words(self, numbers: Numbers, texts: dict[int, str]) -> dict[int, _Word]:
+    def _words(self, names: Numbers, texts: dict[int, str]) -> dict[int, _Word]:
         """Return what is known about the words that the name is taken from, by their numbers."""
         words = {number: _Word(texts[number]) for number in texts}
-        numbers = self._table.places_of(numbers)
+        numbers = self._table.places_of(names)
         numbers = numbers[_TELLING[np.frombuffer(self._table.roles_at(numbers), np.uint8)]]
         places, scopes = self._read_places(numbers), self._table.scopes_of_variables(numbers)
         for place, file, name, recorded, line, scope in zip(*places, scopes, strict=True):
@@ -186,17 +196,15 @@ class SharedUses:
                     word.starts.setdefault(scope, []).append(place)
                 elif role == OccurrenceRole.OUTER:
                     word.has_outer = True
-        for number, file in zip(words, self._table.files_of_names(np.array(list(words), np.int64)), strict=True):
-            word = words[number]
-            is_defined = self._files[file].path in self._resolver.defining(word.text, self._family)
-            word.is_own = word.is_own or is_defined or not self._may_be_imported(word.text)
+        defining = {text: self._resolver.defining(text, self._family) for text in set(texts.values())}
+        unclear = {text for text in defining if not self._may_be_imported(text)}
+        for word, file in zip(words.values(), self._table.files_of_names(names), strict=True):
+            word.is_own |= word.text in unclear or self._files[file].path in defining[word.text]
         return words
 
-    def _is_of_unknown_type(self, word: _Word, place: int, file: int) -> bool:
+    def _is_of_unknown_type(self, word: _Word, functions: Sequence[int], file: int) -> bool:
         """Return whether a word is a variable that may hold anything; see `is_of_unknown_type` in shared_names.py."""
         if not word.starts or word.has_outer or is_word_for_object(word.text, self._family):
             return False
-        for symbol in self._table.functions_around(place, file):
-            if starts := word.starts.get(symbol):
-                return not any(self._table.has_values(start, file) for start in starts)
-        return False
+        starts = next((starts for symbol in functions if (starts := word.starts.get(symbol))), [])
+        return bool(starts) and not any(self._table.has_values(start, file) for start in starts)

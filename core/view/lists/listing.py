@@ -127,10 +127,9 @@ def list_view(listing: Listing, shown: Shown) -> ListView:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A result at a level: its text, its size, and the parts of the text, unless it is JSON."""
+    """A result at a level: its text, and the parts of the text, unless it is JSON."""
 
     text: str
-    size: Size
     parts: Parts = ()
 
 
@@ -143,13 +142,14 @@ class _Writer:
         self.notes = tuple(note_texts(*shown.notes, *listing.notes, *nothing_notes(listing.nothing)))
         self._is_json = shown.format == Format.JSON
         self._pieces: dict[tuple[int, str], _Piece] = {}
+        self._sizes: dict[tuple[int, str], Size] = {}
         self._masks: dict[tuple[int, str], tuple[MaskedPlace, ...]] = {}
 
     @cached_property
     def plan(self) -> Plan:
         """Which results are shown, and at which level."""
         ladders = self._listing.ladders(self._shown.detail)
-        return Fitting(ladders, self.size_of, self._frame, self._shown.budget).plan()
+        return Fitting(ladders, self._text_of, self.size_of, self._frame, self._shown.budget).plan()
 
     def draft(self) -> Draft:
         """Return the whole view, as text or JSON."""
@@ -222,19 +222,24 @@ class _Writer:
             return 0
         other = _Writer(self._listing, replace(self._shown, detail=Detail.MINIMAL))
         # A result at a level is the same whatever was asked for, and writing takes most of the time.
-        other._pieces, other._masks = self._pieces, self._masks
+        other._pieces, other._sizes, other._masks = self._pieces, self._sizes, self._masks
         return len(other.plan.levels)
 
     def size_of(self, number: int, level: str) -> Size:
         """Return the size of one result."""
-        return self._piece(number, level).size
+        if (number, level) not in self._sizes:
+            self._sizes[number, level] = measure(self._text_of(number, level))
+        return self._sizes[number, level]
+
+    def _text_of(self, number: int, level: str) -> str:
+        return self._piece(number, level).text
 
     def _piece(self, number: int, level: str) -> _Piece:
-        """Return one result and its size; each is written only once."""
+        """Return one result; each is written only once."""
         if (number, level) not in self._pieces:
             parts = () if self._is_json else self._listing.parts_of(number, level)
             text = self._json_row(number, level) if self._is_json else joined(parts)
-            self._pieces[number, level] = _Piece(text, measure(text), parts)
+            self._pieces[number, level] = _Piece(text, parts)
         return self._pieces[number, level]
 
     def _masked(self, plan: Plan) -> list[MaskedPlace]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
+from typing import NamedTuple
 
 from keyhole.core.index.rows import FileStamp, SymbolEntry
 from keyhole.core.references.find import ReferenceLine
@@ -13,8 +14,16 @@ from keyhole.core.types.search_results import Hit, Owner, Passage, Stretch
 from keyhole.core.types.source_files import SourceFile
 
 
-def reference_hits(engine: Engine, name: str, lines: Sequence[ReferenceLine]) -> tuple[list[Hit], set[str]]:
-    """Return the lines with their source and the definitions around them, and the files that have changed."""
+class ReferenceHits(NamedTuple):
+    """Lines with their source, the files that have changed, and those that may have changed."""
+
+    hits: list[Hit]
+    changed: set[str]
+    unchecked: set[str]
+
+
+def reference_hits(engine: Engine, name: str, lines: Sequence[ReferenceLine]) -> ReferenceHits:
+    """Return lines with their source and the definitions around them, as they are now."""
     hits: list[Hit] = []
     changed: set[str] = set()
     symbols = engine.store.symbols_around([(one.path, one.line) for one in lines])
@@ -26,7 +35,7 @@ def reference_hits(engine: Engine, name: str, lines: Sequence[ReferenceLine]) ->
             changed.add(path)
         source = {} if text is None else _lines(text, [one.line for one in of_file])
         hits += [_hit(name, one, symbols.get((path, one.line)), source.get(one.line)) for one in of_file]
-    return hits, changed
+    return ReferenceHits(hits, changed, texts.unchecked)
 
 
 def _lines(text: str, numbers: Sequence[int]) -> dict[int, str]:
@@ -51,14 +60,14 @@ class _IndexedTexts:
         self._stamps = engine.store.file_stamps(paths)
         # What has to be masked in the others is known: nothing.
         is_checked = engine.store.facts().secrets == engine.files.secrets.fingerprint
-        self._unchecked = engine.store.masks_of(paths).keys() if is_checked else frozenset(paths)
+        self.unchecked = set(engine.store.masks_of(paths) if is_checked else paths)
 
     def read(self, path: str) -> str | None:
         """Return the text of a file; None if it differs from the index."""
         known = self._stamps.get(path)
         if known is None:
             return None
-        if path not in self._unchecked and (text := self._files.read_checked(path, known.stamp)) is not None:
+        if path not in self.unchecked and (text := self._files.read_checked(path, known.stamp)) is not None:
             return text
         return self._compared(path, known)
 

@@ -13,15 +13,9 @@ from keyhole.core.references.asked_symbol import AskedSymbol, asked_symbol
 from keyhole.core.references.call_tree import MOST_IN_TREE, CallNode, CallTree
 from keyhole.core.references.certainty import Certainty
 from keyhole.core.references.class_hierarchy import MOST_RELATIVES, ClassHierarchy, Relative
-from keyhole.core.references.find import (
-    ROLE_WORDS,
-    Reference,
-    ReferenceLine,
-    ReferenceLines,
-    reference_lines,
-    references_to,
-)
+from keyhole.core.references.find import ReferenceLine, ReferenceLines, reference_lines, references_to
 from keyhole.core.references.open_names import opened_resolver
+from keyhole.core.references.reference import ROLE_WORDS, Reference
 from keyhole.core.search.engine import Engine
 from keyhole.core.search.filters import TEST_ROLES, files_matching
 from keyhole.core.types.choices import Detail, Format
@@ -134,7 +128,7 @@ def _references(
     engine: Engine, target: DefinitionRow, every: ReferenceLines, wanted: Slice, output: Format
 ) -> RelationResults:
     shown = every.lines[wanted.offset : wanted.offset + wanted.limit]
-    hits, changed = reference_hits(engine, target.name, shown)
+    hits, changed, unchecked = reference_hits(engine, target.name, shown)
     labels = [f"[{one.role}, {one.certainty}] " for one in shown]
     page = LinePage(hits, is_json=output == Format.JSON, labels=labels)
     masks = engine.store.masks_of({hit.path for hit in hits})
@@ -143,7 +137,7 @@ def _references(
         total=len(every.lines),
         parts_of=page.parts_of,
         facts_of=lambda number, level: reference_facts(shown[number], hits[number], level),
-        paths=frozenset(one.path for one in shown),
+        paths=frozenset(unchecked),
         changed=frozenset(changed),
         unit=_unit(" reference", len(every.lines), target),
         notes=tuple(_counts(every)),
