@@ -28,6 +28,8 @@ Steps = Callable[[Pilot[None]], Awaitable[None]]
 LARGE, MIDDLE, SMALL = (120, 36), (80, 24), (50, 12)
 _TRIES = 10_000
 _CALM = 3
+# What a screen does later.
+_WAITS = ("_typing", "_preview_timer")
 
 
 async def _start_beside_others(service: Service, port: int, on_rejection: Callable[[str], None]) -> Server:
@@ -61,7 +63,10 @@ def drive(app: KeyholeApp, steps: Steps, size: tuple[int, int] = LARGE) -> None:
 def _unsettled(app: KeyholeApp) -> str:
     """Return what the explorer still waits for."""
     screens = [screen for screen in app.screen_stack if not getattr(screen, "is_settled", True)]
-    states = [{name: value for name, value in vars(screen).items() if name.startswith("_is_")} for screen in screens]
+    states = [
+        {name: value for name, value in vars(screen).items() if name.startswith("_is_") or name in _WAITS}
+        for screen in screens
+    ]
     wanted = (app.wanted_file, app.wanted_search, app.wanted_calls)
     return (
         f"keys {app.key_order.is_idle}, busy {app.is_busy}, wanted {wanted}, {list(zip(screens, states, strict=True))}"

@@ -1,9 +1,11 @@
 """Keys are handled in the order in which they are typed, however fast they come."""
 
 import os
+from itertools import count
 from pathlib import Path
 
-from driving import drive, explore, files, make_app, type_at_once
+import pytest
+from driving import answer_of, drive, explore, files, make_app, type_at_once
 from textual.events import Key, Paste
 from textual.pilot import Pilot
 from textual.widgets import Input
@@ -32,6 +34,19 @@ def test_letters_do_not_overtake_editing_keys(acme: Service) -> None:
     async def steps(pilot: Pilot[None]) -> None:
         await type_at_once(pilot, *"abx", "backspace", *"cdyy", "backspace", "backspace", *"ef", "home", "delete", "q")
         assert line_of(pilot) == "qbcdef"
+
+    drive(make_app(acme), steps)
+
+
+def test_what_is_typed_is_searched_after_the_process_was_held_up(
+    acme: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def steps(pilot: Pilot[None]) -> None:
+        with monkeypatch.context() as held_up:
+            # Between any two looks at the clock, more time passes than a pause in typing takes.
+            held_up.setattr("textual._time.get_time", count().__next__)
+            await type_at_once(pilot, *"handle")
+        assert answer_of(pilot).request.query == "handle"
 
     drive(make_app(acme), steps)
 

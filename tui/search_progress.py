@@ -1,10 +1,12 @@
 """What happens between a search and its answer: old results are marked as old, and pages wait for the answer."""
 
+from asyncio import TimerHandle
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from keyhole.tui.background import run_later
+
 if TYPE_CHECKING:
-    from textual.timer import Timer
     from textual.widget import Widget
 
 # A mark that appears for a moment after each letter would only flicker, and painting it costs more than the search.
@@ -19,7 +21,7 @@ class SearchProgress:
     def __init__(self, screen: "Widget", on_mark: Callable[[], None]) -> None:
         self._screen = screen
         self._on_mark = on_mark
-        self._timer: Timer | None = None
+        self._timer: TimerHandle | None = None
         # Whether the results on the screen are marked as old.
         self.is_marked = False
         # How many pages to go on, or back, in the answer that is awaited.
@@ -28,12 +30,12 @@ class SearchProgress:
     def begin(self) -> None:
         """Mark the results soon, unless the answer comes first."""
         if self._timer is None and not self.is_marked:
-            self._timer = self._screen.set_timer(MARK_SECONDS, self._mark)
+            self._timer = run_later(self._screen, MARK_SECONDS, self._mark)
 
     def end(self) -> None:
         """Show that the results are those of the search."""
         if self._timer:
-            self._timer.stop()
+            self._timer.cancel()
             self._timer = None
         if self.is_marked:
             self._set_mark(False)

@@ -1,5 +1,6 @@
 """The Explore screen: search as an agent does, and see exactly what it gets, what that costs and what is missing."""
 
+from asyncio import TimerHandle
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -7,13 +8,12 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.errors import KeyholeError, StoreError
 from keyhole.core.types.bundle import BundleItem
 from keyhole.tui import keys
-from keyhole.tui.background import run_in_thread
+from keyhole.tui.background import run_in_thread, run_later
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.index_state import IndexState, Phase
 from keyhole.tui.notices import nothing_found_lines, waiting_lines
@@ -69,8 +69,8 @@ class ExploreScreen(RememberedQueriesScreen):
         self.lens: Lens | None = None
         self._number = 0
         self._is_searching = False
-        self._typing: Timer | None = None
-        self._next_search: Timer | None = None
+        self._typing: TimerHandle | None = None
+        self._next_search: TimerHandle | None = None
         self._progress = SearchProgress(self, self._show_controls)
 
     def compose_body(self) -> ComposeResult:
@@ -143,8 +143,8 @@ class ExploreScreen(RememberedQueriesScreen):
         self.search_state = self.search_state.with_line(event.value)
         self._progress.pages = 0
         if self._typing:
-            self._typing.stop()
-        self._typing = self.set_timer(DEBOUNCE_SECONDS, self._typed)
+            self._typing.cancel()
+        self._typing = run_later(self, DEBOUNCE_SECONDS, self._typed)
 
     def _typed(self) -> None:
         self._typing = None
@@ -324,7 +324,7 @@ class ExploreScreen(RememberedQueriesScreen):
         if self.answer is None and not self._is_searching:
             self._search()
         elif state.phase == Phase.INDEXING and self._next_search is None:
-            self._next_search = self.set_timer(_SEARCH_AGAIN_SECONDS, self._search_again)
+            self._next_search = run_later(self, _SEARCH_AGAIN_SECONDS, self._search_again)
 
     def _search_again(self) -> None:
         self._next_search = None

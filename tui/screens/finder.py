@@ -1,5 +1,6 @@
 """The finder: go to a file or a symbol by typing some letters of its name, from any screen."""
 
+from asyncio import TimerHandle
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -8,12 +9,11 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from keyhole.core.types.inventory import Inventory
 from keyhole.tui import keys
-from keyhole.tui.background import run_in_thread
+from keyhole.tui.background import run_in_thread, run_later
 from keyhole.tui.index_state import Phase
 from keyhole.tui.key_names import key_of
 from keyhole.tui.messages import NamesFound, NamesRead
@@ -50,7 +50,7 @@ class FinderScreen(ModalScreen[None]):
         self._is_reading = False
         # Enter was pressed before the names for the typed line were there.
         self._opens_best = False
-        self._preview_timer: Timer | None = None
+        self._preview_timer: TimerHandle | None = None
 
     def compose(self) -> ComposeResult:
         """Yield the box."""
@@ -107,7 +107,7 @@ class FinderScreen(ModalScreen[None]):
             self._is_reading = True
             run_in_thread(self, partial(self._read_in_thread, service), "names")
         elif not service:
-            self.set_timer(0.1, self._read)
+            run_later(self, 0.1, self._read)
 
     def _read_in_thread(self, service: "Service") -> None:
         names = read_files(service)
@@ -123,7 +123,7 @@ class FinderScreen(ModalScreen[None]):
         if message.names.symbols is not None:
             self._is_reading = False
             if self.explorer.index_state.phase in (Phase.OPENING, Phase.INDEXING):
-                self.set_timer(_READ_AGAIN_SECONDS, self._read)
+                run_later(self, _READ_AGAIN_SECONDS, self._read)
         self._search()
 
     # Searching
@@ -197,8 +197,8 @@ class FinderScreen(ModalScreen[None]):
 
     def _preview_soon(self) -> None:
         if self._preview_timer:
-            self._preview_timer.stop()
-        self._preview_timer = self.set_timer(PREVIEW_SECONDS, self._show_preview)
+            self._preview_timer.cancel()
+        self._preview_timer = run_later(self, PREVIEW_SECONDS, self._show_preview)
 
     def _show_preview(self) -> None:
         self._preview_timer = None

@@ -18,7 +18,7 @@ from keyhole.core.types.bundle import BundleItem
 from keyhole.core.types.inventory import Inventory
 from keyhole.core.view.writing import head_text
 from keyhole.tui import keys
-from keyhole.tui.background import run_in_thread
+from keyhole.tui.background import run_in_thread, run_later
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.history import Place
 from keyhole.tui.key_names import marked_up_key
@@ -121,7 +121,7 @@ class ReferencesScreen(PanesScreen):
         self._deadline, self._wanted = Deadline(LONGEST_WAIT), self.step.request
         self.query_one(TrailLine).show(self.trail)
         self._show_controls()
-        self.set_timer(SAY_SEARCHING_AFTER, partial(self._say_searching, self._wanted))
+        run_later(self, SAY_SEARCHING_AFTER, partial(self._say_searching, self._wanted))
         work = partial(self._answer, service, self._wanted, self._deadline)
         run_in_thread(self, work, "references")
 

@@ -1,14 +1,15 @@
 """The part of Explore that remembers: the last search, the history of queries, and saved ones."""
 
+from asyncio import TimerHandle
 from dataclasses import replace
 from typing import ClassVar
 
-from textual.timer import Timer
 from textual.widgets import Input
 from textual.widgets.input import Selection
 
 from keyhole.core.types.choices import Detail
 from keyhole.core.view.budget.limits import DEFAULT_TOKENS
+from keyhole.tui.background import run_later
 from keyhole.tui.key_names import key_of
 from keyhole.tui.query_history import HistoryWalk
 from keyhole.tui.screens.panes import QueryScreen
@@ -27,7 +28,7 @@ class RememberedQueriesScreen(QueryScreen):
         super().__init__()
         self.search_state = SearchState()
         self._walk = HistoryWalk()
-        self._keeping: Timer | None = None
+        self._keeping: TimerHandle | None = None
 
     def restore_search(self) -> None:
         """Start with the search that was on the screen last; the line is selected, so that typing replaces it."""
@@ -46,8 +47,8 @@ class RememberedQueriesScreen(QueryScreen):
         # The same query is searched again whenever files change.
         if is_other:
             if self._keeping:
-                self._keeping.stop()
-            self._keeping = self.set_timer(self.KEEP_SECONDS, self.keep_query)
+                self._keeping.cancel()
+            self._keeping = run_later(self, self.KEEP_SECONDS, self.keep_query)
 
     def keep_query(self) -> None:
         """Put the query into the history, because the user has acted on it."""

@@ -1,19 +1,19 @@
 """What agents' calls cost and what their answers lacked, as charts."""
 
+from asyncio import TimerHandle
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal, VerticalScroll
 from textual.events import ScreenResume
-from textual.timer import Timer
 from textual.widgets import Static
 
 from keyhole.core.errors import KeyholeError
 from keyhole.core.journal.statistics import statistics
 from keyhole.core.view.stats_text import stats_text
 from keyhole.tui import keys
-from keyhole.tui.background import run_in_thread
+from keyhole.tui.background import run_in_thread, run_later
 from keyhole.tui.errors_for_explorer import problem_text
 from keyhole.tui.key_names import marked_up_key
 from keyhole.tui.messages import StatisticsCounted
@@ -61,7 +61,7 @@ class StatsScreen(KeyholeScreen):
         self.cursor = 0
         self._is_counting = False
         self._servers = ""
-        self._waiting: Timer | None = None
+        self._waiting: TimerHandle | None = None
         self._counter: ServerCounter | None = None
 
     def compose_body(self) -> ComposeResult:
@@ -97,7 +97,7 @@ class StatsScreen(KeyholeScreen):
 
     def _on_calls(self, _: int) -> None:
         if self.is_current and self._waiting is None:
-            self._waiting = self.set_timer(_COUNT_EVERY, self.action_count)
+            self._waiting = run_later(self, _COUNT_EVERY, self.action_count)
 
     def action_count(self) -> None:
         """Count the calls, in a worker."""
