@@ -107,11 +107,7 @@ def reference_lines(
     """Return the lines of the wanted references, the surest first, then by path and line."""
     by_line: dict[tuple[str, int], list[Reference]] = {}
     for reference in references if is_wanted is None else filter(is_wanted, references):
-        place = reference[:2]
-        if place in by_line:
-            by_line[place].append(reference)
-        else:
-            by_line[place] = [reference]
+        by_line.setdefault(reference[:2], []).append(reference)
     by_level: dict[Certainty, list[ReferenceLine]] = {level: [] for level in Certainty}
     for (path, line), found in by_line.items():
         surest = found[0] if len(found) == 1 else min(found, key=lambda one: _SURENESS[one.certainty])

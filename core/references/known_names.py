@@ -1,7 +1,7 @@
 """The names, definitions and imports of files, read from the index once each."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 
 from keyhole.core.index.protocols import ReferenceStore
@@ -102,11 +102,14 @@ class KnownNames:
                 found.setdefault(name, []).append(NamedImport(row.line, row.target, row.part, row.path))
         return self._by_name[path]
 
-    def read_imports_of(self, names: Iterable[str]) -> None:
-        """Read the imports of several names in all expected files at once."""
+    def all_imports_of(self, names: set[str]) -> Iterator[tuple[str, str, list[NamedImport]]]:
+        """Yield a file, a name and its imports there, for several names in all expected files at once."""
         new = {name for name in names if name not in self._imports_read}
         self._names_at_once += len(new)
         self._read_imports_of(new, self._expected)
+        for (path, name), imports in self._imports_of.items():
+            if name in names:
+                yield path, name, imports
 
     def _read_imports_of(self, names: set[str], paths: Iterable[str]) -> None:
         by_id = {self._files[path].file_id: path for path in paths if path in self._files}
@@ -182,7 +185,7 @@ class KnownNames:
         self._named |= new
 
 
-@lru_cache
+@lru_cache(10_000)
 def last_part(target: str) -> str:
     """Return the last part of a dotted name or path."""
     return _SEPARATOR.split(target.strip("\"'<>"))[-1]

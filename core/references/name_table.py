@@ -5,6 +5,7 @@ files, in the order of the table.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import groupby, pairwise
 
 from keyhole.core.index.single_threaded import single_threaded
@@ -18,6 +19,7 @@ with single_threaded():
 # How many bytes the numbers of a column have, by their code.
 _SIZE_OF = np.zeros(256, np.int64)
 _SIZE_OF[list(b"BHI")] = 1, 2, 4
+_HEADER = np.dtype([("format", "u1"), ("codes", "S4"), ("sizes", "<u4", 4)])
 _LINE_END = ord("\n")
 _IS_FUNCTION = np.isin(np.arange(256), list(FUNCTIONS))
 # What a name is taken from, if that is no name.
@@ -29,12 +31,14 @@ class NameTable:
     """The names of at least one file; `order` has the number of the record at each position of the table."""
 
     def __init__(self, records: Sequence[bytes]) -> None:
-        headers = list(map(HEADER.unpack_from, records))
+        headers = np.frombuffer(b"".join([record[: HEADER.size] for record in records]), _HEADER)
         # Files with numbers of the same size are next to each other, and read together.
-        self.order = sorted(range(len(records)), key=lambda number: headers[number][1])
+        order = headers["codes"].argsort(kind="stable")
+        self.order: list[int] = order.tolist()
         self._records = [records[number] for number in self.order]
-        self._codes = [headers[number][1] for number in self.order]
-        size, places, receivers, symbols = np.array([headers[number][2:] for number in self.order], np.int64).T
+        headers = headers[order]
+        self._codes: list[bytes] = headers["codes"].tolist()
+        size, places, receivers, symbols = headers["sizes"].astype(np.int64).T
         names, steps, spans, outward = (_SIZE_OF[np.frombuffer(b"".join(self._codes), np.uint8)].reshape(-1, 4)).T
         self._first_places = _starts(places)
         self._place_ends: list[int] = self._first_places.tolist()
@@ -52,14 +56,30 @@ class NameTable:
         self.roles = b"".join(self._slices(1))
         self._columns = np.frombuffer(b"".join(self._slices(2)), np.uint8)
         self._recorded = np.frombuffer(self.roles, np.uint8)
-        self._scopes = np.frombuffer(b"".join(self._slices(3)), np.uint8)
-        self._name_of = self._column(4, 0) + self._first_names.repeat(places)
+        self._name_of = self._column(4, 0)
+        self._name_of += self._first_names.astype(np.int32).repeat(places)
         self._receivers = self._column(5, 0)
-        self._rows = self._column(6, 1).cumsum()
-        before = self._first_places[:-1].repeat(symbols)
-        self._firsts = self._column(7, 2) + before
-        self._lasts = self._column(8, 2) + before
-        self._outward = self._column(9, 3)
+        steps_down = self._column(6, 1)
+        self._rows = steps_down.cumsum(dtype=np.int32, out=steps_down)
+        self._symbols = symbols
+
+    # Most questions are not about members of variables, and don't look at symbols.
+
+    @cached_property
+    def _scopes(self) -> NDArray[np.uint8]:
+        return np.frombuffer(b"".join(self._slices(3)), np.uint8)
+
+    @cached_property
+    def _firsts(self) -> Numbers:
+        return self._column(7, 2) + self._first_places[:-1].repeat(self._symbols)
+
+    @cached_property
+    def _lasts(self) -> Numbers:
+        return self._column(8, 2) + self._first_places[:-1].repeat(self._symbols)
+
+    @cached_property
+    def _outward(self) -> Numbers:
+        return self._column(9, 3)
 
     def _slices(self, number: int) -> list[bytes]:
         starts, ends = self._ends[number], self._ends[number + 1]
@@ -72,7 +92,8 @@ class NameTable:
             end = start + len(list(group))
             parts.append(np.frombuffer(b"".join(slices[start:end]), f"u{_SIZE_OF[kind]}"))
             start = end
-        return np.concatenate(parts, dtype=np.int64)
+        # Numbers of eight bytes would take twice as long.
+        return np.concatenate(parts, dtype=np.int32, casting="unsafe")
 
     # Names
 

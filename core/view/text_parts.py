@@ -5,8 +5,9 @@ without looking at its wording.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from keyhole.core.types.completeness import Completeness
 
@@ -27,8 +28,7 @@ class PartKind(StrEnum):
     CONTEXT = "context"
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(NamedTuple):
     """Some whole lines of a text; `result` is the number of their result on the page, from 0."""
 
     kind: PartKind
@@ -64,5 +64,5 @@ def one_row(text: str) -> Parts:
 
 def of_result(parts: Iterable[TextPart], number: int) -> Iterator[TextPart]:
     """Yield parts as those of a result."""
-    for part in parts:
-        yield replace(part, result=number)
+    for kind, text, _ in parts:
+        yield TextPart(kind, text, number)

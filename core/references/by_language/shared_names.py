@@ -6,6 +6,7 @@ name with a thousand places looks at each place, but finds out only once what su
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from keyhole.core.references.bindings import Binding
 from keyhole.core.references.file_names import FileNames
@@ -106,6 +107,7 @@ def is_of_unknown_type(names: NamesInFile, language: str, name: str, place: int)
     return starts is not None and not any(map(names.values_of, starts))
 
 
+@lru_cache(1_000)
 def is_word_for_object(name: str, language: str) -> bool:
     """Return whether a name is one for the object around it, or for what its class inherits from."""
     rules = rules_of(language)

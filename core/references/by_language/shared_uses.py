@@ -74,16 +74,19 @@ class SharedUses:
         self._files = [files[number] for number in table.order]
         # Numbers for all that a place may depend on, besides its role.
         self._decisive: dict[object, int] = {"alone": 0, "anything": _ANYTHING}
+        # A number for where the imports of a name on one line of a file lead.
+        self._imports: dict[tuple[str, str, int], int] = {}
 
     def find(self) -> dict[str, list[Reference]]:
         """Return the places of the name in the files that share their use of it, by path."""
         table = self._table
         numbers = table.places_of(table.numbers_of(self._name))
         receivers = table.receivers_at(numbers)
-        words = np.unique(receivers[receivers >= 0])
+        # Without `np.unique`, which imports a large part of NumPy.
+        words = np.array(sorted(set(receivers[receivers >= 0].tolist())), np.int64)
         texts = dict(zip(words.tolist(), table.texts(words), strict=True))
         asked = {self._name, *texts.values()}
-        self._resolver.known.read_imports_of(asked)
+        self._read_imports(asked)
         self._resolver.known.read_definitions(asked)
         places = self._read_places(numbers)
         decisive = self._decisive_for(places, receivers.tolist(), self._words(words, texts))
@@ -110,6 +113,13 @@ class SharedUses:
                 if level is not None
             ]
         return found
+
+    def _read_imports(self, names: set[str]) -> None:
+        numbers = self._decisive
+        for path, name, imports in self._resolver.known.all_imports_of(names):
+            for line in {row.line for row in imports}:
+                key = name, *[row[1:] for row in imports if row.line == line]
+                self._imports[path, name, line] = numbers.setdefault(key, len(numbers))
 
     def _resolve(self, path: str) -> tuple[Level, ...]:
         """Return how certain each place of the name in a file is."""
@@ -173,11 +183,8 @@ class SharedUses:
 
     def _imported(self, name: str, place: int, file: int, line: int) -> int | None:
         """Return a number for where the import of a name leads; None if more than its line decides."""
-        rows = self._resolver.known.imports_of(self._files[file].path, name)
-        imports = tuple([row[1:] for row in rows if row.line == line])
-        if not imports or self._table.is_followed_by(place, _ALIAS):
-            return None
-        return self._decisive.setdefault((name, imports), len(self._decisive))
+        number = self._imports.get((self._files[file].path, name, line))
+        return None if number is None or self._table.is_followed_by(place, _ALIAS) else number
 
     def _words(self, names: Numbers, texts: dict[int, str]) -> dict[int, _Word]:
         """Return what is known about the words that the name is taken from, by their numbers."""

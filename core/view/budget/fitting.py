@@ -134,5 +134,5 @@ class Fitting:
         return sums[min(count, len(sums) - 1)]
 
     def _level(self, number: int, depth: int) -> str:
-        *levels, last = self._ladders[number]
-        return last if depth == _LAST else levels[min(depth, len(levels) - 1)]
+        ladder = self._ladders[number]
+        return ladder[_LAST] if depth == _LAST else ladder[min(depth, len(ladder) - 2)]

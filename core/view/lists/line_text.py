@@ -38,11 +38,12 @@ class LinePage:
         lines = self._numbered(number, level)
         owner = self._owner_line(number, level)
         owner_part = [TextPart(PartKind.DETAIL, owner)] if owner else []
-        if self._is_alone(number) and len(lines) == 1:
-            alone = TextPart(PartKind.ROW, f"{name_text(hit.path)}:{lines[0].text.lstrip()}")
-            return [alone, *owner_part]
-        path = TextPart(PartKind.HEADING, f"{name_text(hit.path)}\n")
-        return [*([] if self._is_same_file(number - 1, number) else [path]), *owner_part, *lines]
+        if self._follows(number):
+            return [*owner_part, *lines]
+        path = name_text(hit.path)
+        if len(lines) == 1 and not self._follows(number + 1):
+            return [TextPart(PartKind.ROW, f"{path}:{lines[0].text.lstrip()}"), *owner_part]
+        return [TextPart(PartKind.HEADING, f"{path}\n"), *owner_part, *lines]
 
     def masks_of(
         self, masks: Mapping[str, Sequence[Mask]], number: int, level: str, text: str
@@ -58,18 +59,14 @@ class LinePage:
         for mask in masks_in_text(text, masks.get(hit.path, ()), first, last):
             yield MaskedPlace(hit.path, mask)
 
-    def _is_same_file(self, one: int, other: int) -> bool:
-        numbers = range(len(self.hits))
-        return one in numbers and other in numbers and self.hits[one].path == self.hits[other].path
-
-    def _is_alone(self, number: int) -> bool:
-        return not self._is_same_file(number - 1, number) and not self._is_same_file(number, number + 1)
+    def _follows(self, number: int) -> bool:
+        """Return whether there is a line with this number, and the one before it is in the same file."""
+        return 0 < number < len(self.hits) and self.hits[number - 1].path == self.hits[number].path
 
     def _owner_line(self, number: int, level: str) -> str:
         """Return the name of the definition around a line, unless the line before has the same."""
         owner = self.hits[number].owner
-        follows = self._is_same_file(number - 1, number)
-        if level == Detail.MINIMAL or (self.hits[number - 1].owner == owner if follows else owner is None):
+        if level == Detail.MINIMAL or (self.hits[number - 1].owner if self._follows(number) else None) == owner:
             return ""
         # Without this, the line would seem to be in the definition above it.
         return f"  in {name_text(owner.qualified_name)}\n" if owner else "  at the top level\n"
@@ -80,16 +77,18 @@ class LinePage:
         if passage is None:
             return [TextPart(PartKind.ROW, f"  {hit.line}: {self._label(number)}".rstrip() + "\n")]
         first, last = self._window(number, level)
+        has_context = first < hit.line or last > hit.line
+        match = f"  {_match(hit, passage.text, self._label(number), keep_indent=has_context)}\n"
+        if not has_context:
+            return [TextPart(PartKind.ROW, match)]
         start, end = first, last
-        if self._is_same_file(number - 1, number):
+        if self._follows(number):
             start = max(first, self.hits[number - 1].line + 1, self._window(number - 1, level)[1] + 1)
-        if self._is_same_file(number, number + 1):
+        if self._follows(number + 1):
             end = min(last, self.hits[number + 1].line - 1)
         before, after = passage.before.split("\n")[:-1], passage.after.split("\n") if passage.after else []
         shown_before = before[max(0, len(before) - (hit.line - start)) :] if start < hit.line else []
         shown_after = after[: max(0, end - hit.line)]
-        has_context = first < hit.line or last > hit.line
-        match = f"  {_match(hit, passage.text, self._label(number), keep_indent=has_context)}\n"
         return [
             *(_beside(n, line) for n, line in enumerate(shown_before, hit.line - len(shown_before))),
             TextPart(PartKind.ROW, match),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from typing import NamedTuple
 
 from keyhole.core.notes import Note, NoteKind
 from keyhole.core.types.choices import Detail, Format
@@ -125,8 +126,7 @@ def list_view(listing: Listing, shown: Shown) -> ListView:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(NamedTuple):
     """A result at a level: its text, and the parts of the text, unless it is JSON."""
 
     text: str
@@ -236,11 +236,12 @@ class _Writer:
 
     def _piece(self, number: int, level: str) -> _Piece:
         """Return one result; each is written only once."""
-        if (number, level) not in self._pieces:
+        piece = self._pieces.get((number, level))
+        if piece is None:
             parts = () if self._is_json else self._listing.parts_of(number, level)
             text = self._json_row(number, level) if self._is_json else joined(parts)
-            self._pieces[number, level] = _Piece(text, parts)
-        return self._pieces[number, level]
+            piece = self._pieces[number, level] = _Piece(text, parts)
+        return piece
 
     def _masked(self, plan: Plan) -> list[MaskedPlace]:
         """Return what is masked in the results that are shown."""
