@@ -112,12 +112,14 @@ class OccurrenceTable(Database):
 
     def imports_of(self, names: Iterable[str], file_ids: Iterable[int]) -> list[tuple[int, NamedImport]]:
         """Return those imports of these files that bring one of these names, or a whole module."""
+        wanted = list(names)
+        # Single parameters instead of a list: few names are asked for, and all imports of the files are compared.
         found = self.query(
-            """SELECT file_id, line, target, part, link.path FROM json_each(?) wanted
+            f"""SELECT file_id, line, target, part, link.path FROM json_each(?) wanted
                 CROSS JOIN link ON file_id = wanted.value AND kind = 'import'
-                WHERE part = '' OR part IN (SELECT value FROM json_each(?))""",
+                WHERE part IN ('', {", ".join("?" * len(wanted))})""",  # noqa: S608
             json_ids(file_ids),
-            json.dumps(list(names)),
+            *wanted,
         )
         return [(file_id, NamedImport(line, target, part, path)) for file_id, line, target, part, path in found]
 

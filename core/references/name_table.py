@@ -9,12 +9,24 @@ from functools import cached_property
 from itertools import groupby, pairwise
 
 from keyhole.core.index.single_threaded import single_threaded
-from keyhole.core.references.names_in_file import FUNCTIONS, LONGEST_VALUE, NO_SYMBOL, Numbers, value_distances
-from keyhole.core.syntax.occurrences import HAS_RECEIVER, HEADER, HOLDER, ROLE_BITS, UNNAMED
+from keyhole.core.references.names_in_file import FUNCTIONS, LONGEST_VALUE, NO_SYMBOL, STARTS_OTHER, Numbers
+from keyhole.core.syntax.occurrences import (
+    HAS_RECEIVER,
+    HEADER,
+    HOLDER,
+    IS_ENTERED,
+    IS_RETURNED,
+    IS_VALUE,
+    MARK_BITS,
+    ROLE_BITS,
+    UNNAMED,
+)
 
 with single_threaded():
     import numpy as np
     from numpy.typing import NDArray
+
+Flags = NDArray[np.bool_]
 
 # How many bytes the numbers of a column have, by their code.
 _SIZE_OF = np.zeros(256, np.int64)
@@ -22,6 +34,12 @@ _SIZE_OF[list(b"BHI")] = 1, 2, 4
 _HEADER = np.dtype([("format", "u1"), ("codes", "S4"), ("sizes", "<u4", 4)])
 _LINE_END = ord("\n")
 _IS_FUNCTION = np.isin(np.arange(256), list(FUNCTIONS))
+# The distances at which something says what a variable holds, and which recorded roles do or end the search.
+_NEAR = np.arange(1, LONGEST_VALUE + 1)
+_MARKS, _ROLES = np.arange(256) & MARK_BITS, np.arange(256) & ROLE_BITS
+_STARTS = np.isin(_ROLES, list(STARTS_OTHER))
+_TELLS_VALUE, _ENTERED = np.isin(_MARKS, [IS_VALUE]), np.isin(_MARKS, [IS_ENTERED])
+_ENDS_VALUES = ~_TELLS_VALUE & (_STARTS | np.isin(_MARKS, [IS_RETURNED]))
 # What a name is taken from, if that is no name.
 NO_NAME = -1
 UNCLEAR = -2
@@ -141,8 +159,12 @@ class NameTable:
         lines: list[int] = (self._rows[places] - before + 1).tolist()
         return lines
 
-    def roles_at(self, places: Numbers) -> bytes:
+    def recorded_at(self, places: Numbers) -> NDArray[np.uint8]:
         """Return what is recorded as the roles of places."""
+        return self._recorded[places]
+
+    def roles_at(self, places: Numbers) -> bytes:
+        """Return the same as bytes."""
         return self._recorded[places].tobytes()
 
     def columns_at(self, places: Numbers) -> bytes:
@@ -167,26 +189,45 @@ class NameTable:
         is_single &= is_taken & (places > self._first_places[files])
         return np.where(is_taken & (receivers == UNNAMED), NO_NAME, np.where(is_single, numbers, UNCLEAR))
 
-    def is_followed_by(self, place: int, role: int) -> bool:
-        """Return whether the name after a place has a role; the last one of a file may count as followed by it."""
-        return place + 1 < len(self.roles) and self.roles[place + 1] & ROLE_BITS == role
+    def are_followed_by(self, places: Numbers, role: int) -> Flags:
+        """Return whether the name after each place has a role; the last one of a file may count as followed by it."""
+        after = np.minimum(places + 1, len(self._recorded) - 1)
+        is_followed: Flags = (after > places) & (self._recorded[after] & ROLE_BITS == role)
+        return is_followed
 
-    def has_values(self, place: int, file: int) -> bool:
-        """Return whether names say what the variable at a place holds."""
-        start, end = self._place_ends[file], self._place_ends[file + 1]
-        after = self.roles[place + 1 : min(place + 1 + LONGEST_VALUE, end)]
-        return bool(value_distances(after, self.roles[max(start, place + 1 - LONGEST_VALUE) : place]))
+    def have_values(self, places: Numbers) -> Flags:
+        """Return whether names say what the variable at each place holds; see `value_distances`."""
+        files = self.files_at(places)
+        after, before = places[:, None] + _NEAR, places[:, None] - _NEAR
+        end, start = self._first_places[files + 1][:, None], self._first_places[files][:, None]
+        is_value, is_last = self._near(after, _TELLS_VALUE, after < end), self._near(after, _ENDS_VALUES, after < end)
+        is_entered, starts_other = (
+            self._near(before, _ENTERED, before >= start),
+            self._near(before, _STARTS, before >= start),
+        )
+        # What ends the values after a variable is none of them; what starts something else before it may be entered.
+        has_after = (is_value & (is_last.cumsum(axis=1) == 0)).any(axis=1)
+        has_before = (is_entered & (starts_other.cumsum(axis=1) - starts_other == 0)).any(axis=1)
+        has_values: Flags = has_after | has_before
+        return has_values
+
+    def _near(self, places: Numbers, roles: Flags, is_there: Flags) -> Flags:
+        """Return which of some places, as far as they are there, have one of these roles."""
+        is_near: Flags = is_there & roles[self._recorded[np.where(is_there, places, 0)]]
+        return is_near
 
     # Symbols
 
-    def functions_around(self, places: Numbers) -> list[list[int]]:
-        """Return the functions around each place, the innermost first."""
-        found: list[list[int]] = [[] for _ in places]
+    @property
+    def symbol_count(self) -> int:
+        """How many symbols all files have."""
+        return len(self._scopes)
+
+    def functions_around(self, places: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield the numbers of places, each with a function around it; going outward, so the innermost come first."""
         for numbers, symbols, _ in self._outward_from(places):
             is_function = _IS_FUNCTION[self._scopes[symbols]]
-            for number, symbol in zip(numbers[is_function].tolist(), symbols[is_function].tolist(), strict=True):
-                found[number].append(symbol)
-        return found
+            yield numbers[is_function], symbols[is_function]
 
     def scopes_of_variables(self, places: Numbers) -> list[int]:
         """Return the class whose body each place is in, or else the innermost function around it."""
@@ -198,7 +239,7 @@ class NameTable:
         scopes_found: list[int] = found.tolist()
         return scopes_found
 
-    def _outward_from(self, places: Numbers) -> Iterator[tuple[Numbers, Numbers, NDArray[np.bool_]]]:
+    def _outward_from(self, places: Numbers) -> Iterator[tuple[Numbers, Numbers, Flags]]:
         """Yield symbols around places, going outward from all places at once.
 
         Each step has the numbers of places, for each of them a symbol around it, and whether that is the innermost one.

@@ -37,7 +37,7 @@ ROLES = tuple(OccurrenceRole(min(number & ROLE_BITS, max(OccurrenceRole))) for n
 _ALONE = bytes(range(HAS_RECEIVER))
 _IMPORTED = (OccurrenceRole.IMPORT, OccurrenceRole.ALIAS)
 # A name of one of these roles starts something else that may have a type.
-_STARTS_OTHER = frozenset(map(int, [OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION]))
+STARTS_OTHER = frozenset(map(int, [OccurrenceRole.LOCAL, OccurrenceRole.ASSIGNMENT, OccurrenceRole.DEFINITION]))
 # How many names after or before a variable are looked at to find where its type comes from.
 LONGEST_VALUE = 12
 # Of more places, all rows are counted at once.
@@ -459,7 +459,7 @@ def value_distances(after: bytes, before: bytes) -> tuple[int, ...]:
         mark = recorded & MARK_BITS
         if mark == IS_VALUE:
             found.append(distance)
-        elif mark == IS_RETURNED or recorded & ROLE_BITS in _STARTS_OTHER:
+        elif mark == IS_RETURNED or recorded & ROLE_BITS in STARTS_OTHER:
             break
     return tuple(found) or _entered(before)
 
@@ -469,7 +469,7 @@ def _entered(before: bytes) -> tuple[int, ...]:
     for distance, recorded in enumerate(reversed(before), 1):
         if recorded & MARK_BITS == IS_ENTERED:
             found.append(-distance)
-        if recorded & ROLE_BITS in _STARTS_OTHER:
+        if recorded & ROLE_BITS in STARTS_OTHER:
             break
     return tuple(found)
 
