@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from driving import LARGE, explorer, make_app, settle, stop_server, wait_until
@@ -13,6 +14,7 @@ from keyhole.core.types.completeness import CallStatus
 from keyhole.mcp_server.demo_agent import DemoAgent, demo_steps
 from keyhole.tui.app import KeyholeApp
 from keyhole.tui.demo_tour import DemoTour
+from keyhole.tui.index_state import Phase
 from keyhole.tui.screens.explore import ExploreScreen
 from keyhole.tui.screens.traffic import TrafficScreen
 from keyhole.tui.serving import Demo
@@ -98,6 +100,24 @@ def test_the_tour_shows_traffic_a_replay_and_the_lens(unasked_service: Service) 
     assert {CallStatus.PARTIAL, CallStatus.SHORTENED, CallStatus.MORE_PAGES, CallStatus.ERROR} & {
         CallStatus(call.status) for call in calls
     }
+
+
+def test_it_says_that_it_waits_for_the_index(unasked_service: Service) -> None:
+    async def run() -> list[str]:
+        app = make_app(unasked_service)
+        async with app.run_test(size=LARGE) as pilot:
+            await settle(pilot)
+            app.index_state = replace(app.index_state, phase=Phase.INDEXING)
+            tour = asyncio.create_task(DemoTour(app, unasked_service, Demo(demo_steps, DemoAgent, 0)).run())
+            # Not until it is settled, since it is busy as long as it indexes.
+            await pilot.pause(0)
+            await pilot.pause(0)
+            said = [notification.message for notification in app._notifications]
+            tour.cancel()
+        await stop_server(app)
+        return said
+
+    assert asyncio.run(run()) == ["It starts as soon as this folder is indexed; the top line shows how far that is."]
 
 
 def test_from_the_first_key_on_the_screen_is_left_alone(unasked_service: Service) -> None:

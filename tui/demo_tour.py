@@ -32,6 +32,8 @@ class DemoTour:
 
     async def run(self) -> None:
         """Make the calls one after another, and show each."""
+        if self._app.index_state.phase != Phase.CURRENT:
+            self._say("Demo", "It starts as soon as this folder is indexed; the top line shows how far that is.")
         await self._until(lambda: self._app.index_state.phase == Phase.CURRENT)
         samples = await asyncio.to_thread(self._service.sample_queries)
         if not samples.path:
