@@ -4,13 +4,22 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from relating import facts, open_service, put
 
 from keyhole.core.files.read import SourceReader
 from keyhole.core.files.stamps import stamp_of
 from keyhole.core.links.requests import ReferencesRequest
+from keyhole.core.references import find
+from keyhole.core.references.asked_symbol import asked_symbol
+from keyhole.core.references.by_language.shared_names import SharedNames
+from keyhole.core.references.file_names import FileNames
 from keyhole.core.references.name_table import NO_NAME, UNCLEAR, NameTable
 from keyhole.core.references.names_in_file import NamesInFile
+from keyhole.core.references.open_names import opened_resolver
+from keyhole.core.references.reference import Reference
+from keyhole.core.service import Service
 from keyhole.core.syntax.analyse import analyse
 from keyhole.core.types.source_files import SourceFile
 
@@ -29,6 +38,85 @@ BEFORE = {
     "outside.py": "from bank import Till, pay\n",
     "own.py": "from shop.till import Till, pay\n\n\ndef pay():\n    return 3\n\n\nclass Till:\n    count = None\n",
 }
+
+
+# Parts of files, so that many files have some of them in common.
+PYTHON_IMPORTS = (
+    "from shop.till import Till, pay\n",
+    "from other.till import pay\n",
+    "from shop import till\nfrom shop.till import pay as settle\n",
+    "from shop.till import *\n",
+    "import shop.till\nfrom bank import Till\n",
+    "",
+)
+PYTHON_BODIES = (
+    USES,
+    "\n\ndef renew():\n    global value\n    value = Till()\n    value.count()\n",
+    "\n\ndef ask(till, value=Till()):\n    till.pay()\n    value.count()\n    return shop.till.pay()\n",
+    "\n\ndef hold():\n    value = Till()\n    other = value.count()\n    return other.count(pay)\n",
+    "\n\ndef late(value):\n    def inner():\n        value.count()\n        till.count()\n    return value.pay\n",
+    "\n\ndef outer(value: Till):\n    global till\n    till = value\n    with pay() as value:\n        value.count()\n",
+    "\n\nclass Own(Till):\n    value = 1\n    def count(self, value):\n        self.pay()\n        value.count()\n",
+    "\n\nvalue = Till()\nvalue.count()\n[pay(value) for value in Till.count(value)]\nsettle()\n",
+    "\n\ndef pay(value):\n    return value.count() + value.other.count() + make().count()\n",
+)
+SCRIPT_DEFINED = {
+    "shop/till.js": "export function pay() {}\nexport class Till {\n  count() { return 1; }\n}\n",
+    "other/till.js": "export function pay() {}\nexport class Till {\n  count() { return 2; }\n}\n",
+}
+SCRIPT_IMPORTS = (
+    "import { pay, Till } from './shop/till.js';\n",
+    "import { pay as settle, Till } from './other/till.js';\n",
+    "import * as till from './shop/till.js';\n",
+    "import { pay } from 'bank';\n",
+    "",
+)
+SCRIPT_BODIES = (
+    "function use(value) { pay(); Till.count(value); value.count(); new Till().count(); }\n",
+    "const hold = () => { const value = new Till(); value.count(); till.pay(); };\n",
+    "function late(value) { return (other) => { value.count(); other.count(value); }; }\n",
+    "class Own extends Till { count(value) { this.pay(); super.count(); value.count(); } }\n",
+    "let value = pay();\nvalue.count();\nsettle(value);\n",
+)
+
+
+def files_of(ending: str, imports: tuple[str, ...], bodies: tuple[str, ...]) -> st.SearchStrategy[dict[str, str]]:
+    """Return files that each have some imports, and some uses in any order."""
+    text = st.tuples(st.sampled_from(imports), st.lists(st.sampled_from(bodies), min_size=1, max_size=3))
+    joined = text.map(lambda parts: parts[0] + "".join(parts[1]))
+    return st.lists(joined, min_size=4, max_size=8).map(
+        lambda texts: {f"file_{number}.{ending}": text for number, text in enumerate(texts)}
+    )
+
+
+def all_references(service: Service) -> dict[tuple[str, str], list[Reference]]:
+    """Return every reference to each symbol that is defined twice in a language."""
+    found = {}
+    with service.engines.lend() as engine, engine.store.snapshot():
+        for path in (*DEFINED, *SCRIPT_DEFINED):
+            for symbol in ("pay", "Till", "Till.count"):
+                asked = asked_symbol(engine.store, symbol, path, 0)
+                with opened_resolver(engine.store) as resolver:
+                    found[path, symbol] = find.references_to(resolver, asked.definition)
+    return found
+
+
+@settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+@given(python=files_of("py", PYTHON_IMPORTS, PYTHON_BODIES), script=files_of("js", SCRIPT_IMPORTS, SCRIPT_BODIES))
+def test_files_that_share_what_they_mean_have_the_same_references_as_each_by_itself(
+    tmp_path_factory: pytest.TempPathFactory, python: dict[str, str], script: dict[str, str]
+) -> None:
+    root = tmp_path_factory.mktemp("shared") / "work"
+    put(root, DEFINED | python | SCRIPT_DEFINED | script)
+    service = open_service(root)
+    shared = all_references(service)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(find, "shared_uses", lambda *_: {})
+        patch.setattr(SharedNames, "meanings", FileNames.meanings)
+        alone = all_references(service)
+    service.close()
+    assert shared == alone
+    assert any(shared.values())
 
 
 def places(root: Path, symbol: str, path: str) -> dict[str, list[str]]:
