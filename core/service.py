@@ -174,6 +174,7 @@ class Service:
             with engine.gaps_explained():
                 result = _find(engine, query, mode, known)
             paths = {hit.path for hit in result.hits}
+            paths |= {use.path for hit in result.hits for use in hit.uses}
             return replace(result, masks=engine.store.masks_of(paths)), paths, set(result.changed)
 
         needs_trigrams = mode == Mode.REGEX or bool(quoted_parts(query.text))

@@ -63,6 +63,21 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Use:
+    """A line that uses a value: directly, or by calling the function `through`, which does.
+
+    `owner` is the definition around it, and `fit` says how much of the query is near it.
+    """
+
+    path: str
+    line: int
+    text: str
+    owner: str = ""
+    through: str = ""
+    fit: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A chunk that matches a query, labelled with its best matching definition; or one line that matches a pattern.
 
@@ -103,6 +118,8 @@ class Hit:
     best_column: int = 0
     # The lines that match best, if this is the only good result.
     excerpt: Stretch | None = None
+    # The code that uses it, if the best result is a value, such as a table of messages.
+    uses: tuple[Use, ...] = ()
     further: tuple["Hit", ...] = ()
     # How many hits of the file are not this one, including those that are not in `further`.
     further_count: int = 0

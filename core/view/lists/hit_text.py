@@ -8,7 +8,7 @@ from operator import attrgetter
 from keyhole.core.masking import MASK_START, Mask
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.choices import Detail
-from keyhole.core.types.search_results import GOOD, WEAK, Hit, Passage, Stretch
+from keyhole.core.types.search_results import GOOD, WEAK, Hit, Passage, Stretch, Use
 from keyhole.core.view.budget.fitting import HEAD, Ladder
 from keyhole.core.view.masked import MaskedPlace, after_mask, before_mask, masks_in_lines, masks_in_text
 from keyhole.core.view.text import (
@@ -59,7 +59,7 @@ _ID_BYTES = 6
 
 def ladders(detail: Detail, hits: Sequence[Hit]) -> list[Ladder]:
     """Return the levels of each result, from the one asked for down."""
-    has_more = any(hit.further or hit.excerpt for hit in hits)
+    has_more = any(hit.further or hit.excerpt or hit.uses for hit in hits)
     if detail == Detail.AUTO:
         details = [Detail.RICH if number < HEAD else Detail.MINIMAL for number in range(len(hits))]
     else:
@@ -94,6 +94,7 @@ def hit_parts(hit: Hit, level: str, *, has_numbers: bool = True) -> Parts:
         *_purpose(hit),
         *(text for _, text in _best_lines(hit, level)),
         *_key_methods(hit, level),
+        *_uses(hit, level),
         *map(_further_row, further),
     ]
     parts = [
@@ -156,6 +157,8 @@ def _label_facts(hit: Hit, level: str) -> dict[str, object]:
     }
     if hit.is_line:
         return facts | {"column": hit.column}
+    if hit.uses and level in _WITH_FURTHER:
+        facts["uses"] = [_use_facts(use) for use in hit.uses]
     further = hit.further if level in _WITH_FURTHER else ()
     return facts | {
         "best_line": hit.best_line.start_line if hit.best_line else None,
@@ -172,6 +175,16 @@ def _further_facts(hit: Hit) -> dict[str, object]:
         "kind": hit.kind,
         "qualified_name": name_text(hit.qualified_name),
         "score": hit.score,
+    }
+
+
+def _use_facts(use: Use) -> dict[str, object]:
+    return {
+        "file_path": name_text(use.path),
+        "line": use.line,
+        "enclosing": name_text(use.owner),
+        "through": name_text(use.through),
+        "text": _clipped(use.text),
     }
 
 
@@ -309,6 +322,15 @@ def _best_lines(hit: Hit, level: str) -> Iterator[tuple[int, str]]:
 def _key_methods(hit: Hit, level: str) -> Iterator[str]:
     if hit.key_methods and hit.score >= GOOD and not hit.best_line and not _excerpt(hit, level):
         yield f"  → Key methods: {', '.join(name_text(name) for name in hit.key_methods)}"
+
+
+def _uses(hit: Hit, level: str) -> Iterator[str]:
+    """Yield the lines that use a value; those in its own file without the path."""
+    for use in hit.uses if level in _WITH_FURTHER else ():
+        place = f"{'' if use.path == hit.path else name_text(use.path)}:{use.line}"
+        where = f"in {name_text(use.owner)} ({place})" if use.owner else f"at {place}"
+        through = f", through {name_text(use.through)}" if use.through else ""
+        yield f"  → Used {where}{through}: {_clipped(use.text)}"
 
 
 def _rows_worth_showing(hit: Hit) -> list[Hit]:
