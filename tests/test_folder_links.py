@@ -101,8 +101,9 @@ def test_links_into_a_folder_are_those_of_the_files_now(tmp_path: Path) -> None:
 def test_a_package_of_the_workspace_is_not_outside(shop: Service, name: str, folder: str) -> None:
     answer = facts(shop, LinkSearchRequest(external_domains=(name, "serde")))
     assert answer["total_count"] == 1
-    assert f"{name} is in this workspace: {folder}" in answer["notes"]
-    assert f"list the links to it with get_backlinks path={folder}" in answer["notes"]
+    where = "is this workspace" if folder == "." else f"is in this workspace: {folder}"
+    assert f"{name} {where}" in answer["notes"]
+    assert f"get_backlinks path={folder} lists the links to it" in answer["notes"]
 
 
 def test_a_package_outside_has_no_such_note(shop: Service) -> None:

@@ -209,3 +209,14 @@ def test_a_quoted_text_of_several_lines_is_found(tmp_path: Path) -> None:
     service.index()
     assert [hit.path for hit in service.search(Query('function "1\n\n\ndef stop"', Mode.KEYWORD)).hits] == ["few.py"]
     assert not service.search(Query('function "1\n\ndef stop"', Mode.KEYWORD)).hits
+
+
+def test_a_very_long_line_of_context_is_clipped_with_a_mark(tmp_path: Path) -> None:
+    tmp_path.joinpath("long.py").write_text(f"X = '{'a' * 3_000}'\nPELICAN = 1\n{'b' * 2_000}\n")
+    service = Service(tmp_path, load_settings(tmp_path, {"cache_dir": tmp_path / "cache"}))
+    service.index()
+    request = SearchRequest("/PELICAN/", detail_level=Detail.RICH, format=Format.JSON)
+    (hit,) = json.loads(service.search_view(request).text)["results"]
+    before, after = hit["context_before"].split("\n")[0], hit["context_after"].split("\n")[0]
+    assert (len(before), before[-2:]) == (2_001, "a…")
+    assert after == "b" * 2_000

@@ -78,7 +78,7 @@ SEARCHES = [
     ),
     (
         SearchRequest("turquoise", KEYWORD, path="docs", language="py"),
-        "no file matches path=docs, language=py",
+        f"no match for 'turquoise': none of {FILES} files matches path=docs, language=py",
         ["without path: 2 results"],
     ),
     (
@@ -187,7 +187,7 @@ RELATIONS: list[tuple[RelationRequest, str, list[str]]] = [
     (
         LinkSearchRequest(external_domains=("qqqq",)),
         f"no files with such links {EVERY} (external_domains=qqqq)",
-        ["closest: numpy, serde"],
+        ["most linked packages and domains: numpy, serde"],
     ),
     (
         LinkSearchRequest(has_links_to="docs", external_domains=("numpy",)),

@@ -446,3 +446,14 @@ def test_a_line_of_code_is_better_than_one_of_the_docstring(tmp_path: Path) -> N
     service = Service.open(tmp_path, flags={"cache_dir": tmp_path.parent / "cache", "index.model": "none"})
     service.index()
     assert "  → 26: avoid(iceberg)\n" in service.search_view(request("iceberg")).text
+
+
+def test_a_name_with_typos_is_only_similar(shop: Service) -> None:
+    result, view = shop.search_page(request("remindre", mode=Mode.SYMBOL))
+    assert view.banner.endswith('No name contains "remindre"; these are similar.')
+    assert [(hit.name, hit.score, hit.is_similar) for hit in result.hits] == [("reminder", 0.49, True)]
+    assert " · similar" in view.text.split("\n")[1]
+    # Names that contain what was typed come first, and nothing about them is only similar.
+    result, view = shop.search_page(request("tota", mode=Mode.SYMBOL))
+    assert "similar" not in view.text
+    assert result.hits[0].score == 1.0

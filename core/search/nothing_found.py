@@ -43,6 +43,7 @@ class SearchGap:
         return NothingFound(
             looked_for=f"match for {_quoted(query.text, mode)}",
             files=self._store.count_files() if scope.file_ids is None else len(scope.file_ids),
+            of_files=self._store.count_files(),
             filters=filters,
             without=tuple(without),
             # If a filter is the reason, other names are not.

@@ -122,6 +122,7 @@ def _no_broken_links(store: RelationStore, request: BrokenLinksRequest) -> Nothi
     return NothingFound(
         "broken links",
         len(files_matching(store, request.path)) if request.path else store.count_files(),
+        of_files=store.count_files(),
         filters=tuple(filters.items()),
         without=tuple(without),
         hints=() if without else (_sound_links(store),),
@@ -163,13 +164,14 @@ def _as_parameter(value: object) -> str:
 
 
 def _close_sites(store: RelationStore, names: Sequence[str]) -> list[str]:
-    """Return the packages and domains in links that are most similar to some names, or else the most linked ones."""
+    """Return the packages and domains in links that are most similar to some names."""
     sites = store.sites() if names else []
-    close = dict.fromkeys(site for name in names for site in close_names(name, sites))
-    return (list(close) or sites)[:_MOST_CLOSEST]
+    return list(dict.fromkeys(site for name in names for site in close_names(name, sites)))[:_MOST_CLOSEST]
 
 
 def _link_hints(store: RelationStore, request: LinkSearchRequest) -> Iterator[str]:
+    if request.external_domains and not _close_sites(store, request.external_domains):
+        yield f"most linked packages and domains: {', '.join(store.sites()[:_MOST_CLOSEST]) or 'none'}"
     if request.has_links_to:
         yield from _no_backlinks(store, request.has_links_to).hints
     if request.linked_from and store.file_id(request.linked_from) is not None:
@@ -195,6 +197,7 @@ def _no_files(store: RelationStore, request: TreeRequest) -> NothingFound:
     return NothingFound(
         f"file that matches {request.pattern}" if request.pattern else "file",
         len(inside),
+        of_files=store.count_files(),
         filters=tuple(filters.items()) if request.path else (),
         without=((("path",), elsewhere),) if elsewhere else (),
         closest=() if elsewhere else tuple(_close_paths(inside, request.pattern)),

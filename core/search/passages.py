@@ -81,9 +81,8 @@ class FileLines:
         """Return a matching line with the definition around it, or with a part of that if it is long."""
         first, last = source_around(line, owner)
         first, last = min(first, line - CONTEXT_LINES), max(last, line + CONTEXT_LINES)
-        # Very long lines are not useful as context.
-        before = [text.rstrip("\n")[:_MAX_CONTEXT] for text in self._lines[max(0, first - 1) : line - 1]]
-        after = [text.rstrip("\n")[:_MAX_CONTEXT] for text in self._lines[line:last]]
+        before = [_clipped_context(text) for text in self._lines[max(0, first - 1) : line - 1]]
+        after = [_clipped_context(text) for text in self._lines[line:last]]
         match = self._lines[line - 1].removesuffix("\n")
         return Passage(
             match, "".join([f"{text}\n" for text in before]), "\n".join(after), (line,), (Stretch(line, match),)
@@ -171,6 +170,12 @@ def _runs(numbers: list[int]) -> Iterator[tuple[int, int]]:
             start = number
         end = number
     yield start, end
+
+
+def _clipped_context(line: str) -> str:
+    """Return a line without its end, clipped if it is very long: then it is not useful as context."""
+    line = line.rstrip("\n")
+    return line if len(line) <= _MAX_CONTEXT else f"{line[:_MAX_CONTEXT]}…"
 
 
 def _not_too_long(lines: Iterator[str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Search by name: exact matches first, then the start of a name, then parts of it, then typos."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ from keyhole.core.search.bounded_cache import BoundedCache
 from keyhole.core.search.features import ChunkCandidate
 from keyhole.core.search.filters import TEST_ROLES
 from keyhole.core.search.query import letters_of
+from keyhole.core.search.rank import MOST_SIMILAR
 from keyhole.core.types.choices import Role
 
 
@@ -133,10 +134,22 @@ def find_symbols(store: SearchStore, names: Names, text: str, scope: ChunkScope)
             is_owned = _is_inside(symbol.parent, owner)
             _judge(candidate, ways[symbol.name], is_owned=is_owned, is_exported=symbol.exported)
             found[symbol.symbol_id] = candidate, symbol.name_line
-    ordered = sorted(found.values(), key=lambda pair: (-pair[0].score, pair[0].path, pair[1], pair[0].symbol_id))
-    for candidate, _ in ordered:
-        candidate.relative_score = candidate.score / ordered[0][0].score
-    return [candidate for candidate, _ in ordered]
+    ordered = sorted(found.values(), key=lambda pair: (*_rank(pair[0]), pair[0].path, pair[1], pair[0].symbol_id))
+    candidates = [candidate for candidate, _ in ordered]
+    _give_shares(candidates)
+    return candidates
+
+
+def _rank(candidate: ChunkCandidate) -> tuple[bool, float]:
+    return candidate.is_similar, -candidate.score
+
+
+def _give_shares(ordered: Sequence[ChunkCandidate]) -> None:
+    """Give each candidate the share of the best that is shown; what is only similar stays below one half."""
+    most = MOST_SIMILAR if ordered and ordered[0].is_similar else 1.0
+    for candidate in ordered:
+        share = most * candidate.score / ordered[0].score
+        candidate.relative_score = min(share, MOST_SIMILAR) if candidate.is_similar else share
 
 
 def separate(text: str) -> list[str]:
@@ -167,6 +180,7 @@ def _judge(candidate: ChunkCandidate, way: NameMatch, *, is_owned: bool, is_expo
     }
     score = _QUALITY[way]
     candidate.has_the_name = way in (NameMatch.EXACT, NameMatch.SAME_LETTERS)
+    candidate.is_similar = way == NameMatch.TYPO
     candidate.signals = [(f"name: {way}", score, "")]
     for reason, factor in factors.items():
         if factor != 1.0:

@@ -33,7 +33,8 @@ NONE_UNSHOWN = Unshown()
 class NothingFound:
     """What a request without results looked for, and what exists instead; texts are not escaped yet.
 
-    It looked in `files` files, in `place` if that is only one file, which the `filters` left. `without` has the number
+    It looked in `files` of the `of_files` files: in those that the `filters` admit; in `place` if that is only one file.
+    `without` has the number
     of results without some of the filters. `closest` are similar names, paths or packages, and `hints` say what else
     is there, as sentences.
     """
@@ -41,6 +42,7 @@ class NothingFound:
     looked_for: str
     files: int
     place: str = ""
+    of_files: int = 0
     filters: tuple[tuple[str, str], ...] = ()
     without: tuple[tuple[tuple[str, ...], int], ...] = ()
     closest: tuple[str, ...] = ()

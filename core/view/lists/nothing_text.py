@@ -21,7 +21,8 @@ def nothing_sentence(nothing: NothingFound) -> str:
     """Return what was looked for and where: `no links to a.md in 14 files (path=docs)`."""
     filters = ", ".join(f"{name}={_shown(value, _LONGEST_VALUE)}" for name, value in nothing.filters)
     if filters and not nothing.files:
-        return f"no file matches {filters}"
+        looked_for = _shown(nothing.looked_for, _LONGEST_SUBJECT)
+        return f"no {looked_for}: none of {count_of(nothing.of_files, 'file')} matches {filters}"
     where = _shown(nothing.place, _LONGEST_NAME) if nothing.place else count_of(nothing.files, "file")
     return f"no {_shown(nothing.looked_for, _LONGEST_SUBJECT)} in {where}" + (f" ({filters})" if filters else "")
 

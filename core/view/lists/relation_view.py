@@ -262,8 +262,10 @@ def _inside_notes(engine: Engine, names: Iterable[str]) -> Iterator[Note]:
     for name, folder in folders[:_MOST_PACKAGES]:
         package, place = name_text(name, _LONGEST_PATH_IN_NOTE), name_text(folder, _LONGEST_FOLDER_IN_NOTE)
         # Two notes, because a long note is clipped.
-        yield Note(NoteKind.PACKAGE_INSIDE, f"{package} is in this workspace: {place}")
-        yield Note(NoteKind.PACKAGE_INSIDE, f"list the links to it with get_backlinks path={place}")
+        where = "is this workspace" if folder == ROOT else f"is in this workspace: {place}"
+        yield Note(NoteKind.PACKAGE_INSIDE, f"{package} {where}")
+        # The path is not last, since it would seem to include the full stop.
+        yield Note(NoteKind.PACKAGE_INSIDE, f"get_backlinks path={place} lists the links to it")
 
 
 def _find_files(engine: Engine, request: TreeRequest, wanted: Slice) -> RelationResults:

@@ -6,7 +6,7 @@ from functools import partial
 
 from keyhole.core.masking import Mask
 from keyhole.core.notes import Note, NoteKind
-from keyhole.core.search.query import choose_mode, words_of
+from keyhole.core.search.query import choose_mode, name_part, words_of
 from keyhole.core.types.calls import ShownLines
 from keyhole.core.types.choices import Detail, Format, Mode, Output
 from keyhole.core.types.search_results import WEAK, Explanation, Hit, MatchCount, SearchResult
@@ -119,6 +119,8 @@ def _aside(result: SearchResult) -> str:
     """Return that no file contains the words of the query, if so."""
     if not result.total or result.has_words:
         return ""
+    if result.mode == Mode.SYMBOL:
+        return f'No name contains "{name_text(name_part(result.query.text), _LONGEST_WORD)}"; these are similar.'
     words = words_of(result.query.text)
     named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
     return f"No file searched contains {named}; this is similar code."
