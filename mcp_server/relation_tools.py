@@ -38,7 +38,7 @@ def find_references(
     line: int = 0,
     relation: Literal["", "references", "callers", "callees", "hierarchy"] = "",
     role: str = "",
-    certainty: str = "",
+    certainty: Literal["", "certain", "likely", "by name"] = "",
     within: str = "",
     include_tests: bool = True,
     depth: int = 1,

@@ -71,7 +71,7 @@ TOOLS = {
         is_core=True,
     ),
     "map_file": ToolText(
-        "Outline of a file: classes, functions, headings; signatures and line ranges, no bodies.",
+        "Outline of a file: classes, functions, headings; signatures, line ranges, no bodies.",
         {
             "path": "",
             "level": "",
@@ -98,7 +98,7 @@ TOOLS = {
         is_core=True,
     ),
     "find_references": ToolText(
-        "Who uses a symbol (Class.method, or path and line): certain, likely or by name. " + _page_clause(_REFERENCES),
+        "Who uses a symbol (Class.method, or path and line). " + _page_clause(_REFERENCES),
         {
             "symbol": "",
             "path": "",
@@ -115,7 +115,7 @@ TOOLS = {
         is_core=True,
     ),
     "get_tree": ToolText(
-        "Folders, files, symbols inside a path (default: workspace) or what contains it. " + _page_clause(_TREE),
+        "Folders, files, symbols inside the workspace or a path, or what contains it. " + _page_clause(_TREE),
         {
             "path": "",
             "symbol": "",
@@ -130,7 +130,7 @@ TOOLS = {
         is_core=True,
     ),
     "get_links": ToolText(
-        "What a file imports or links to, and what links to it. " + _page_clause(_LINKS, " per list"),
+        "What a file imports or links to, and its backlinks. " + _page_clause(_LINKS, " per list"),
         {"path": "", "category": "", **_PAGING},
         _paging_maxima(_LINKS.maximum),
         is_core=True,

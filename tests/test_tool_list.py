@@ -11,6 +11,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from served import call
 
+from keyhole.core.references.certainty import Certainty
 from keyhole.core.service import Service
 from keyhole.core.tool_definitions import ToolDefinition, list_cost
 from keyhole.core.types.choices import Detail, MapLevel, Mode, Output, ToolSet
@@ -57,6 +58,7 @@ async def test_choices_maxima_and_defaults_are_in_the_schemas(server: FastMCP) -
     assert search["limit"]["maximum"] == LIMITS["search_code by pattern"].maximum
     assert schemas["map_file"]["level"]["enum"] == [*MapLevel]
     assert schemas["get_links"]["category"]["enum"] == ["internal", "external", "incoming"]
+    assert schemas["find_references"]["certainty"]["enum"] == [*Certainty]
     assert schemas["read_file"]["max_lines"] == {"type": "integer", "default": 500, "maximum": 2_000}
     assert schemas["get_tree"]["limit"]["maximum"] == LIMITS["get_tree descendants"].maximum
     for name, properties in schemas.items():

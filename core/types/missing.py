@@ -33,10 +33,9 @@ NONE_UNSHOWN = Unshown()
 class NothingFound:
     """What a request without results looked for, and what exists instead; texts are not escaped yet.
 
-    It looked in `files` of the `of_files` files: in those that the `filters` admit; in `place` if that is only one file.
-    `without` has the number
-    of results without some of the filters. `closest` are similar names, paths or packages, and `hints` say what else
-    is there, as sentences.
+    It looked in `files` of all `of_files` files: in those that the `filters` admit, or in `place`, if that is only one
+    file. `without` has the number of results without some of the filters. `closest` are similar names, paths or
+    packages, and `hints` say what else is there, as sentences.
     """
 
     looked_for: str
