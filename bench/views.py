@@ -21,10 +21,11 @@ from token_samples import load_tokenizers
 from keyhole.core.config import load_settings
 from keyhole.core.files.read import read_source
 from keyhole.core.files.walk import scan
+from keyhole.core.search.passages import FileLines
 from keyhole.core.service import Service
 from keyhole.core.syntax.languages import detect_language
 from keyhole.core.types.choices import Detail, Format, Mode
-from keyhole.core.types.search_results import SearchResult
+from keyhole.core.types.search_results import Hit, SearchResult, Stretch
 from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.view_requests import Query
 from keyhole.core.view.budget.limits import LIMITS
@@ -69,6 +70,7 @@ def main() -> None:
         pages = [page(service, text, 50) for text in QUERIES]
         longest = [page(service, text, 200, Mode.KEYWORD) for text in QUERIES]
     figures = sizes([found for found in pages if len(found.hits) == 50])
+    figures |= rich_before(tree, [found for found in pages if len(found.hits) == 50])
     figures |= times([found for found in longest if len(found.hits) == 200], pages)
     figures |= numbers(tree)
     print_figures(figures)
@@ -114,6 +116,27 @@ def sizes(pages: list[SearchResult]) -> dict[str, float]:
             )
             figures[f"saved by {detail} {'JSON' if form == Format.JSON else form}"] = 1 - tokens / baseline
     return figures
+
+
+def rich_before(root: Path, pages: list[SearchResult]) -> dict[str, float]:
+    """Return what rich answers would cost with the source of whole chunks, as before milestone 2."""
+    figures = {}
+    for count in (50, 10):
+        shown = [replace(found, hits=tuple(whole_chunk(root, hit) for hit in found.hits[:count])) for found in pages]
+        texts = [search_view(found, Shown(Detail.RICH, budget=NO_LIMIT)).text for found in shown]
+        name = f"tokens of {count} results, rich text with whole chunks"
+        figures[name] = statistics.median(map(estimate_tokens, texts))
+    return figures
+
+
+def whole_chunk(root: Path, hit: Hit) -> Hit:
+    """Return a hit that shows its whole chunk, and the lines around that, instead of what the row names."""
+    if hit.passage is None:
+        return hit
+    file = FileLines((root / hit.path).read_text())
+    before, after = file.before(hit.start_line), file.after(hit.end_line)
+    content = (Stretch(hit.start_line, hit.passage.text),)
+    return replace(hit, passage=replace(hit.passage, before=before, after=after, content=content))
 
 
 def indented(found: SearchResult) -> str:
