@@ -123,6 +123,11 @@ def test_a_search_for_a_name_or_a_text_has_no_uses(airport: Service) -> None:
     assert uses(airport, "messages", mode=Mode.SYMBOL) == ()
 
 
+def test_uses_are_in_the_files_that_the_filters_admit(airport: Service) -> None:
+    assert uses(airport, FORBIDDEN, path="src/*.ts")
+    assert uses(airport, FORBIDDEN, path="src/m*") == ()
+
+
 def test_later_pages_have_no_uses(airport: Service) -> None:
     assert uses(airport, FORBIDDEN)
     assert uses(airport, FORBIDDEN, offset=1) == ()

@@ -40,7 +40,7 @@ from keyhole.core.search.regex import chunks_containing
 from keyhole.core.search.semantic import nearest_chunks
 from keyhole.core.search.shared_caches import SharedCaches
 from keyhole.core.search.symbol_search import Names, find_symbols, separate, similar_symbols
-from keyhole.core.search.uses import find_uses, has_uses_to_show
+from keyhole.core.search.uses import UseFinder, has_uses_to_show
 from keyhole.core.search.wanted import Wanted, understand
 from keyhole.core.suggest import did_you_mean
 from keyhole.core.syntax.analysis_version import ANALYSIS_VERSION
@@ -166,7 +166,7 @@ class Engine:
         page = without_weak(full_page) if may_end_early else full_page
         labelled = self._labelled(page, ranking, is_by_file=is_by_file)
         if not query.offset:
-            labelled = self._with_uses(labelled, ranking.wanted)
+            labelled = self._with_uses(labelled, ranking.wanted, scope)
         total, index = ranking.files if is_by_file else ranking.total, self.index_version()
         return SearchResult(
             query=query,
@@ -217,12 +217,13 @@ class Engine:
             results.append(replace(hit, further=following, further_count=count))
         return LabelledHits(tuple(results), changed)
 
-    def _with_uses(self, labelled: LabelledHits, wanted: Wanted) -> LabelledHits:
+    def _with_uses(self, labelled: LabelledHits, wanted: Wanted, scope: ChunkScope) -> LabelledHits:
         """Add the code that uses the first result, if that is a value."""
         best = labelled.hits[:1]
         if not best or not has_uses_to_show(best[0], wanted):
             return labelled
-        uses, changed = find_uses(self.store, self.files, self.vocabulary, best[0], wanted)
+        finder = UseFinder(self.store, self.files, self.vocabulary, scope)
+        uses, changed = finder.find(best[0], wanted)
         return LabelledHits((replace(best[0], uses=uses), *labelled.hits[1:]), labelled.changed | changed)
 
     def _matching_lines(self, query: Query, scope: ChunkScope) -> SearchResult:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.protocols import IndexStore
-from keyhole.core.index.rows import DefinitionRow
+from keyhole.core.index.rows import ChunkScope, DefinitionRow
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.masking import MASK_START
 from keyhole.core.search.lexical import Vocabulary
@@ -56,42 +56,42 @@ def has_uses_to_show(hit: Hit, wanted: Wanted) -> bool:
     return hit.kind in _VALUES and wanted.kind in _IN_WORDS and not hit.is_similar
 
 
-def find_uses(store: IndexStore, files: TextSource, vocabulary: Vocabulary, hit: Hit, wanted: Wanted) -> FoundUses:
-    """Return the uses of the value that a hit names, and of the functions next to it that use it."""
-    # Other searches must not load what only references need.
-    from keyhole.core.references.open_names import opened_resolver
+class UseFinder:
+    """Follows one value to the code that uses it, in the files that a search admits."""
 
-    symbols = store.definitions_in([hit.path])
-    value = next((row for row in symbols if (row.name, row.name_line) == (hit.name, hit.line)), None)
-    if value is None:
-        return FoundUses()
-    with opened_resolver(store) as resolver:
-        finder = _UseFinder(store, files, vocabulary, resolver)
-        return finder.find(value, wanted)
-
-
-class _UseFinder:
-    """Follows one value to the code that uses it."""
-
-    def __init__(self, store: IndexStore, files: TextSource, vocabulary: Vocabulary, resolver: "NameResolver") -> None:
+    def __init__(self, store: IndexStore, files: TextSource, vocabulary: Vocabulary, scope: ChunkScope) -> None:
         self._store = store
         self._files = files
         self._vocabulary = vocabulary
-        self._resolver = resolver
+        self._scope = scope
         self._texts: dict[str, FileLines] = {}
         self._changed: set[str] = set()
 
-    def find(self, value: DefinitionRow, wanted: Wanted) -> FoundUses:
-        direct = self._places(value)
-        uses = self._best(direct, wanted, value.name)
-        if len(uses) < _MOST_SHOWN:
-            for function in self._functions_with(direct, value):
-                uses += self._best(self._places(function), wanted, value.name, through=function.name)
+    def find(self, hit: Hit, wanted: Wanted) -> FoundUses:
+        """Return the uses of the value that a hit names, and of the functions next to it that use it."""
+        # Other searches must not load what only references need.
+        from keyhole.core.references.open_names import opened_resolver
+
+        symbols = self._store.definitions_in([hit.path])
+        value = next((row for row in symbols if (row.name, row.name_line) == (hit.name, hit.line)), None)
+        if value is None:
+            return FoundUses()
+        with opened_resolver(self._store) as resolver:
+            uses = self._uses(resolver, value, wanted)
         # What calls a function that uses the value is one step further away.
         shown = sorted(uses, key=lambda use: (bool(use.through), -use.fit))[:_MOST_SHOWN]
         return FoundUses(tuple(shown), frozenset(self._changed))
 
-    def _places(self, definition: DefinitionRow) -> list[_UsePlace]:
+    def _uses(self, resolver: "NameResolver", value: DefinitionRow, wanted: Wanted) -> list[Use]:
+        direct = self._places(resolver, value)
+        uses = self._best(direct, wanted, value.name)
+        if len(uses) < _MOST_SHOWN:
+            for function in self._functions_with(direct, value):
+                places = self._places(resolver, function)
+                uses += self._best(places, wanted, value.name, through=function.name)
+        return uses
+
+    def _places(self, resolver: "NameResolver", definition: DefinitionRow) -> list[_UsePlace]:
         """Return the lines of the source that surely or likely use a definition, outside of it."""
         from keyhole.core.references.certainty import Certainty
         from keyhole.core.references.find import references_to
@@ -100,8 +100,8 @@ class _UseFinder:
         name = split_words(definition.name).split()[-1:]
         if self._vocabulary.chunks_with(set(name)).get("".join(name), 0) > _MOST_CHUNKS:
             return []
-        found = references_to(self._resolver, definition)
-        roles = self._store.roles_of({reference.path for reference in found})
+        found = references_to(resolver, definition)
+        roles = self._store.roles_of(filter(self._admits, {reference.path for reference in found}))
         own = range(definition.start_line, definition.end_line + 1)
         places = (
             _UsePlace(reference.path, reference.line)
@@ -112,6 +112,9 @@ class _UseFinder:
             and not (reference.path == definition.path and reference.line in own)
         )
         return list(dict.fromkeys(places))
+
+    def _admits(self, path: str) -> bool:
+        return self._scope.file_ids is None or self._store.file_id(path) in self._scope.file_ids
 
     def _functions_with(self, places: Iterable[_UsePlace], value: DefinitionRow) -> list[DefinitionRow]:
         """Return the functions next to a value that use it."""
