@@ -211,7 +211,7 @@ def test_what_is_only_similar_says_so_and_stays_below_one_half(shop: Service, mo
     result, view = shop.search_page(request("backoff", mode=mode))
     assert result.hits
     assert all(hit.is_similar and hit.score < 0.5 for hit in result.hits)
-    assert view.banner.endswith('No file searched contains "backoff"; this is similar code.')
+    assert view.banner.endswith('No file searched contains the word "backoff"; this is similar code.')
     assert view.text.split("\n")[1].partition(" +")[0].endswith(" · similar")
     assert json.loads(shop.search_view(request("backoff", mode=mode, format=Format.JSON)).text)["words_found"] is False
 

@@ -122,7 +122,8 @@ def _aside(result: SearchResult) -> str:
     if result.mode == Mode.SYMBOL:
         return f'No name contains "{name_text(name_part(result.query.text), _LONGEST_WORD)}"; these are similar.'
     words = words_of(result.query.text)
-    named = f'"{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
+    # Part of a longer word may well be there.
+    named = f'the word "{name_text(words[0], _LONGEST_WORD)}"' if len(words) == 1 else "any of these words"
     return f"No file searched contains {named}; this is similar code."
 
 
