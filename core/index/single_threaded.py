@@ -1,6 +1,7 @@
 """Loading libraries without letting them start threads."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import RLock
@@ -25,3 +26,10 @@ def single_threaded() -> Iterator[None]:
         finally:
             for name in added:
                 os.environ.pop(name, None)
+
+
+def load_numpy() -> None:
+    """Load numpy in this way, if it is not loaded yet."""
+    if "numpy" not in sys.modules:
+        with single_threaded():
+            import numpy as np  # noqa: F401  # only loaded here

@@ -8,13 +8,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import log2, sqrt
+from operator import mul
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from keyhole.core.index.single_threaded import load_numpy
 from keyhole.core.index.words import split_words, stem
 from keyhole.core.search.query import letters_of
 from keyhole.core.search.wanted import Wanted
 from keyhole.core.types.choices import Role
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    # One feature of all candidates.
+    Feature = NDArray[np.float64] | list[float]
 
 # Files that stand for their folder.
 FOLDER_FILES = frozenset(["__init__", "index", "mod", "lib", "main", "package-info", "init"])
@@ -93,9 +102,8 @@ class ChunkCandidate:
 
     def shares(self) -> list[Effect]:
         """Return everything that the score is made of."""
-        weighted = zip(FEATURES, self.features, self.weights, strict=True) if self.features else ()
-        shares = ((name, value * weight) for name, value, weight in weighted if value * weight)
-        return [*((f"role: {name}" if name in ROLES else name, share, "") for name, share in shares), *self.signals]
+        shares = zip(_SHOWN, map(mul, self.features, self.weights), strict=False)
+        return [*((name, share, "") for name, share in shares if share), *self.signals]
 
 
 # All features in the order of a row, by the words that `explain` shows.
@@ -134,6 +142,8 @@ FEATURES = (
     *OTHER_FEATURES,
     *ROLES,
 )
+# The same as `explain` shows them.
+_SHOWN = (*FEATURES[: -len(ROLES)], *(f"role: {role}" for role in ROLES))
 
 
 # What a search by words alone knows nothing of.
@@ -145,107 +155,142 @@ MEANING_FEATURES = (
 )
 
 
-def measure(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> list[list[float]]:
+def measure(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> "NDArray[np.float64]":
     """Return a row of features for each candidate."""
-    # Many candidates share a path or define nothing.
-    of_part = cache(lambda part: _likenesses(part, wanted))
-    of_path = cache(lambda path: _path_features(path, wanted, of_part))
-    of_definitions = cache(lambda definitions: _definition_features(definitions, wanted))
-    best = _Best.of(candidates)
-    in_files = _Files(candidates, wanted, best)
-    return [
+    load_numpy()
+    import numpy as np
+
+    if not candidates:
+        return np.zeros((0, len(FEATURES)))
+    names = _NameFeatures(wanted)
+    # Measured feature by feature: numpy adds up one feature of all candidates at once.
+    return np.column_stack(
         [
-            *_match_features(candidate, best),
-            *in_files.features(candidate, best),
-            *of_path(candidate.path),
-            *of_definitions(candidate.definitions),
-            float(candidate.in_owner),
-            float(candidate.has_body),
-            float(candidate.start_line == 1),
-            *_role_features(candidate, wanted),
+            *_match_features(candidates),
+            *_file_features(candidates, wanted),
+            # Many candidates share a path or define nothing.
+            _rows_of([candidate.path for candidate in candidates], names.of_path),
+            _rows_of([candidate.definitions for candidate in candidates], names.of_definitions),
+            [candidate.in_owner for candidate in candidates],
+            [candidate.has_body for candidate in candidates],
+            [candidate.start_line == 1 for candidate in candidates],
+            _rows_of([candidate.role for candidate in candidates], lambda role: _role_features(role, wanted)),
         ]
-        for candidate in candidates
-    ]
+    )
 
 
-class _Best(NamedTuple):
-    """The best values in a pool, by which others are divided; never 0."""
+def _rows_of(values: Sequence[str], measured: Callable[[str], Sequence[float]]) -> "NDArray[np.float64]":
+    """Return a row of features for each value; equal values are measured once."""
+    import numpy as np
 
-    bm25: float
-    cosine: float
-    max_sim: float
-    file_fit: float
-    file_cosine: float
-
-    @classmethod
-    def of(cls, candidates: Iterable[ChunkCandidate]) -> "_Best":
-        values = [tuple(getattr(candidate, name) for name in cls._fields) for candidate in candidates]
-        return cls(*(max(column) or 1.0 for column in zip(*values, strict=True))) if values else cls(1, 1, 1, 1, 1)
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    return np.array([measured(value) for value in numbers])[[numbers[value] for value in values]]
 
 
-def _match_features(candidate: ChunkCandidate, best: _Best) -> list[float]:
+def _match_features(candidates: Sequence[ChunkCandidate]) -> "list[Feature]":
     return [
-        candidate.bm25 / best.bm25,
-        _by_rank(candidate.lexical_rank),
-        candidate.coverage,
-        candidate.closeness,
-        max(0.0, candidate.cosine) / best.cosine,
-        _by_rank(candidate.vector_rank),
-        max(0.0, candidate.max_sim) / best.max_sim,
-        float(candidate.is_similar),
+        _shares([candidate.bm25 for candidate in candidates]),
+        _by_rank(candidate.lexical_rank for candidate in candidates),
+        [candidate.coverage for candidate in candidates],
+        [candidate.closeness for candidate in candidates],
+        _shares([candidate.cosine for candidate in candidates]),
+        _by_rank(candidate.vector_rank for candidate in candidates),
+        _shares([candidate.max_sim for candidate in candidates]),
+        [candidate.is_similar for candidate in candidates],
     ]
 
 
-def _by_rank(rank: int | None) -> float:
+def _shares(values: Sequence[float]) -> "Feature":
+    """Return each value as a share of the best one; values below 0 count as 0."""
+    import numpy as np
+
+    shares: NDArray[np.float64] = np.maximum(values, 0) / (max(values) or 1.0)
+    return shares
+
+
+def _by_rank(ranks: Iterable[int | None]) -> list[float]:
     """Return 1 for the first, one half for the tenth, and 0 for what has no rank."""
-    return 0.0 if rank is None else 10 / (9 + rank)
+    return [0.0 if rank is None else 10 / (9 + rank) for rank in ranks]
 
 
-class _Files:
-    """What the candidates of each file are together."""
-
-    def __init__(self, candidates: Iterable[ChunkCandidate], wanted: Wanted, best: _Best) -> None:
-        self._words: dict[int, int] = {}
-        self._sums: dict[int, float] = {}
-        for candidate in candidates:
-            file_id = candidate.file_id
-            self._words[file_id] = self._words.get(file_id, 0) | candidate.matched
-            self._sums[file_id] = self._sums.get(file_id, 0.0) + _fit(candidate, best)
-        self._worths = wanted.by_bit
-
-    def features(self, candidate: ChunkCandidate, best: _Best) -> list[float]:
-        """Return the features of a candidate's file."""
+def _file_features(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> "list[Feature]":
+    """Return what the candidates of each file are together."""
+    best = max(candidate.bm25 for candidate in candidates) or 1.0
+    fits = [candidate.bm25 / best for candidate in candidates]
+    words: dict[int, int] = {}
+    sums: dict[int, float] = {}
+    for candidate, fit in zip(candidates, fits, strict=True):
         file_id = candidate.file_id
-        return [
-            candidate.file_fit / best.file_fit,
-            max(0.0, candidate.file_cosine) / best.file_cosine,
-            sum(worth for bit, worth in enumerate(self._worths) if self._words[file_id] >> bit & 1),
-            log2(1 + self._sums[file_id] - _fit(candidate, best)) / 3,
-            log2(1 + candidate.file_lines) / 10,
-        ]
+        words[file_id] = words.get(file_id, 0) | candidate.matched
+        sums[file_id] = sums.get(file_id, 0.0) + fit
+    worth = cache(lambda matched: sum(worth for bit, worth in enumerate(wanted.by_bit) if matched >> bit & 1))
+    return [
+        _shares([candidate.file_fit for candidate in candidates]),
+        _shares([candidate.file_cosine for candidate in candidates]),
+        [worth(words[candidate.file_id]) for candidate in candidates],
+        [log2(1 + sums[candidate.file_id] - fit) / 3 for candidate, fit in zip(candidates, fits, strict=True)],
+        [log2(1 + candidate.file_lines) / 10 for candidate in candidates],
+    ]
 
 
-def _fit(candidate: ChunkCandidate, best: _Best) -> float:
-    return candidate.bm25 / best.bm25
+def _role_features(role: str, wanted: Wanted) -> list[float]:
+    return [float(role == name and name not in wanted.roles) for name in ROLES]
 
 
-def _role_features(candidate: ChunkCandidate, wanted: Wanted) -> list[float]:
-    return [float(candidate.role == name and name not in wanted.roles) for name in ROLES]
+_NOTHING_DEFINED = (0.0,) * len(DEFINITION_FEATURES)
 
 
-def _path_features(path: str, wanted: Wanted, of_part: Callable[[str], Sequence[float]]) -> list[float]:
-    letters, name, folders = _path_words(path)
-    in_name = sum(max(of_part(part), default=0.0) for part in name)
-    best = map(max, zip(*map(of_part, (*name, *folders)), strict=True))
-    in_path = sum(worth * likeness for worth, likeness in zip(wanted.worths.values(), best, strict=False))
-    is_the_name = letters in wanted.names or (letters == wanted.spelled != "")
-    return [in_name / len(name) if name else 0.0, in_path, float(is_the_name), path.count("/") / 10]
+class _NameFeatures:
+    """Compares the names in paths and definitions with a query.
 
+    Most names have nothing in common with it, which is found out first.
+    """
 
-def _likenesses(part: str, wanted: Wanted) -> tuple[float, ...]:
-    """Return how well a part of a path matches each word: those that the index contains first, as in `worths`."""
-    unknown = wanted.stems.difference(wanted.worths)
-    return tuple(_likeness(part, word) for word in (*wanted.worths, *unknown))
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        # Those that the index contains first, as in `worths`.
+        self._words = (*wanted.worths, *wanted.stems.difference(wanted.worths))
+        self._starts = {word[:_SHORTEST_START] for word in self._words}
+        self._asked = (wanted.names | {wanted.spelled}) - {""}
+        # A definition without any of these, and without a similar name, is not asked for.
+        self._marks = {*wanted.written, *self._asked, *wanted.worths}
+        self._share = cache(self._share_of_words)
+        self._of_part = cache(lambda part: tuple(_likeness(part, word) for word in self._words))
+
+    def of_path(self, path: str) -> tuple[float, ...]:
+        """Return the features of a path."""
+        letters, name, folders, starts = _path_words(path)
+        is_the_name = letters in self._wanted.names or (letters == self._wanted.spelled != "")
+        in_name = in_path = 0.0
+        if not starts.isdisjoint(self._starts):
+            in_name = sum(max(self._of_part(part), default=0.0) for part in name) / max(1, len(name))
+            best = map(max, zip(*map(self._of_part, (*name, *folders)), strict=True))
+            in_path = sum(worth * likeness for worth, likeness in zip(self._wanted.worths.values(), best, strict=False))
+        return in_name, in_path, float(is_the_name), path.count("/") / 10
+
+    def of_definitions(self, definitions: str) -> tuple[float, ...]:
+        """Return the features of what a chunk defines."""
+        found, wanted = _definitions(definitions), self._wanted
+        is_similar = any(found.has_similar(name) for name in wanted.names)
+        if not is_similar and found.marks.isdisjoint(self._marks):
+            return _NOTHING_DEFINED
+        as_written = {_group(one.kind) for one in found.each if one.name in wanted.written}
+        is_spelled = not as_written and any(one.letters in self._asked for one in found.each)
+        return (
+            float("type" in as_written),
+            float("function" in as_written and "type" not in as_written),
+            float(as_written == {"member"}),
+            float(is_spelled),
+            float(is_similar and not as_written and not is_spelled),
+            max(map(self._share, {one.words for one in found.each}), default=0.0),
+        )
+
+    def _share_of_words(self, words: frozenset[str]) -> float:
+        """Return how well the words of a definition match those of the query, rare ones first."""
+        if words.isdisjoint(self._wanted.worths):
+            return 0.0
+        shared = [worth for word, worth in self._wanted.worths.items() if word in words]
+        return sum(shared) * sqrt(len(shared) / len(words))
 
 
 def _likeness(part: str, word: str) -> float:
@@ -256,36 +301,8 @@ def _likeness(part: str, word: str) -> float:
     return _BY_START if len(shorter) >= _SHORTEST_START and longer.startswith(shorter) else 0.0
 
 
-def _definition_features(definitions: str, wanted: Wanted) -> list[float]:
-    defined = _definitions(definitions)
-    if not defined:
-        return [0.0] * len(DEFINITION_FEATURES)
-    as_written = {_group(one.kind) for one in defined if one.name in wanted.written}
-    asked = (wanted.names | {wanted.spelled}) - {""}
-    is_spelled = not as_written and any(one.letters in asked for one in defined)
-    return [
-        float("type" in as_written),
-        float("function" in as_written and "type" not in as_written),
-        float(as_written == {"member"}),
-        float(is_spelled),
-        float(not as_written and not is_spelled and _has_similar(defined, wanted.names)),
-        max((_share_of_words(one.words, wanted) for one in defined), default=0.0),
-    ]
-
-
 def _group(kind: str) -> str:
     return "type" if kind in TYPES else "function" if kind in FUNCTIONS else "member"
-
-
-def _has_similar(defined: Sequence["_Definition"], names: frozenset[str]) -> bool:
-    letters = [one.letters for one in defined if len(one.letters) >= _SHORTEST_START]
-    return any(asked in name or name in asked for asked in names if asked for name in letters)
-
-
-def _share_of_words(words: frozenset[str], wanted: Wanted) -> float:
-    """Return how well the words of a definition match those of the query, rare ones first."""
-    shared = [worth for word, worth in wanted.worths.items() if word in words]
-    return sum(shared) * sqrt(len(shared) / len(words)) if shared else 0.0
 
 
 class _Definition(NamedTuple):
@@ -295,17 +312,36 @@ class _Definition(NamedTuple):
     words: frozenset[str]
 
 
+class _Definitions(NamedTuple):
+    """What a chunk defines: each definition, the letters of the longer names, and the names, letters and words of all.
+
+    The letters are a list and, separated by spaces, a text, because `in` is fast.
+    """
+
+    each: tuple[_Definition, ...]
+    letters: list[str]
+    text: str
+    marks: frozenset[str]
+
+    def has_similar(self, letters: str) -> bool:
+        """Return whether a longer name contains these letters, or is a part of them."""
+        return letters != "" and (letters in self.text or any(map(letters.__contains__, self.letters)))
+
+
 @lru_cache(maxsize=50_000)
-def _definitions(definitions: str) -> tuple[_Definition, ...]:
+def _definitions(definitions: str) -> _Definitions:
     parts = (part.partition(" ") for part in definitions.split(", ")) if definitions else ()
-    return tuple(
+    each = tuple(
         _Definition(kind, name, letters_of(name), frozenset(map(stem, _parts_of(name)))) for kind, _, name in parts
     )
+    letters = [one.letters for one in each if len(one.letters) >= _SHORTEST_START]
+    marks = frozenset(mark for one in each for mark in (one.name, one.letters, *one.words))
+    return _Definitions(each, letters, " ".join(letters), marks)
 
 
 @lru_cache(maxsize=50_000)
-def _path_words(path: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the name of a file as letters, and the stems of the words in the names of it and of its folders.
+def _path_words(path: str) -> tuple[str, tuple[str, ...], tuple[str, ...], frozenset[str]]:
+    """Return the name of a file as letters, and the stems of the words in it and in its folders, with their starts.
 
     Some files stand for their folder.
     """
@@ -316,7 +352,8 @@ def _path_words(path: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         name = folders.pop()
     parts = _parts_of(name)
     in_folders = tuple(stem(word) for folder in folders for word in _parts_of(folder))
-    return "".join(parts), tuple(map(stem, parts)), in_folders
+    in_name = tuple(map(stem, parts))
+    return "".join(parts), in_name, in_folders, frozenset(word[:_SHORTEST_START] for word in (*in_name, *in_folders))
 
 
 def _parts_of(name: str) -> list[str]:

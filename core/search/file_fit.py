@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from keyhole.core.index.file_document import COUNT_MASKS, COUNT_SHIFTS, HASH_SHIFT, hash_of_word
 from keyhole.core.index.rows import StoredDocument
-from keyhole.core.index.single_threaded import single_threaded
+from keyhole.core.index.single_threaded import load_numpy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,22 +28,21 @@ def fit_by_words(
     `worths` are the words of the query, each with what it is worth: more if it is rare. As in BM25, a word counts more
     if it is frequent in the document, and less if the document is long. The result depends on no other document.
     """
-    with single_threaded():
-        import numpy as np
+    load_numpy()
+    import numpy as np
 
-    cells = np.frombuffer(b"".join(document.words for document in documents), "<u8")
+    cells = np.frombuffer(b"".join([document.words for document in documents]), "<u8")
     ends = np.cumsum([len(document.words) // 8 for document in documents], dtype=np.intp)
-    counts = [(cells >> shift & mask).astype(np.float64) for shift, mask in zip(COUNT_SHIFTS, COUNT_MASKS, strict=True)]
+    packed, hashes = cells.astype(np.uint32), (cells >> HASH_SHIFT).astype(np.uint32)
+    counts = [packed >> shift & mask for shift, mask in zip(COUNT_SHIFTS, COUNT_MASKS, strict=True)]
     found = np.zeros(len(documents))
     lengths = _sums(counts[0] + counts[1] + counts[2], ends)
-    weighted = counts[0] * weights[0] + counts[1] * weights[1] + counts[2] * weights[2]
     slowness = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / _USUAL_LENGTH)
-    hashes = cells >> HASH_SHIFT
     worth_of_hash = {hash_of_word(word): worth for word, worth in worths.items()}
     for hashed in sorted(worth_of_hash):
         places = np.flatnonzero(hashes == hashed)
         numbers = np.searchsorted(ends, places, side="right")
-        times = weighted[places]
+        times = sum(count[places] * weight for count, weight in zip(counts, weights, strict=True))
         found[numbers] += worth_of_hash[hashed] * times / (times + slowness[numbers])
     total = sum(worth_of_hash.values())
     shares = np.round(found / total if total else found, 6).tolist()
@@ -69,10 +68,10 @@ def mean_of(fits: Mapping[int, float]) -> float:
     return round(fsum(fits.values()) / len(fits), 6) if fits else 0.0
 
 
-def _sums(values: "NDArray[np.float64]", ends: "NDArray[np.intp]") -> "NDArray[np.float64]":
+def _sums(values: "NDArray[np.uint32]", ends: "NDArray[np.intp]") -> "NDArray[np.float64]":
     """Return the sums of consecutive parts of a list."""
     import numpy as np
 
-    running = np.concatenate([[0.0], np.cumsum(values)])
+    running = np.concatenate([[0.0], np.cumsum(values, dtype=np.float64)])
     sums: NDArray[np.float64] = np.diff(running[ends], prepend=0.0)
     return sums

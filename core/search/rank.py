@@ -6,7 +6,7 @@ The ranking does not depend on pages.
 from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, inf, log
-from operator import attrgetter, mul
+from operator import attrgetter
 
 from keyhole.core.search.features import FEATURES, ChunkCandidate, measure
 from keyhole.core.search.wanted import QuestionKind, Wanted
@@ -37,9 +37,11 @@ def rank(
     candidates = sorted(candidates, key=attrgetter("path", "start_line", "chunk_id"))
     learnt = weights_for(wanted.kind, has_vectors=has_vectors)
     weights = [0.0 if name in without else weight for name, weight in zip(FEATURES, learnt, strict=True)]
-    for candidate, row in zip(candidates, measure(candidates, wanted), strict=True):
-        candidate.features, candidate.weights = row, weights
-        candidate.score = sum(map(mul, row, weights))
+    features = measure(candidates, wanted)
+    # Added one feature after the other, so that a score does not depend on the number of candidates.
+    scores = sum(values * weight for values, weight in zip(features.T, weights, strict=True))
+    for candidate, row, score in zip(candidates, features.tolist(), scores.tolist(), strict=True):
+        candidate.features, candidate.weights, candidate.score = row, weights, score
     _put_similar_below(candidates)
     _put_members_first(candidates)
     ordered = sorted(candidates, key=lambda candidate: -round(candidate.score, _DIGITS))
