@@ -92,7 +92,9 @@ def warm_query(texts: list[str], engine: Engine, index: "SembleIndex") -> tuple[
 
     def rank(text: str) -> None:
         query = Query(text)
-        engine.ranking(query, Mode.HYBRID, scope_of(engine, query))
+        # As every answer is read.
+        with engine.store.snapshot():
+            engine.ranking(query, Mode.HYBRID, scope_of(engine, query))
 
     medians = []
     for text in texts:

@@ -4,21 +4,22 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.database import json_ids
+from keyhole.core.index.kept_rows import KeptRows
 from keyhole.core.index.rows import ChunkPlace, ChunkRow, ChunkScope, ChunkSource, ChunkSpan
 from keyhole.core.roles.file_roles import known_role
 
 
-class ChunkTable(Database):
+class ChunkTable(KeptRows):
     """Chunks, by id or by file."""
 
     def chunk_places(self, chunk_ids: Iterable[int]) -> list[ChunkPlace]:
         """Return the positions of these chunks, in no particular order."""
-        return self.rows(
+        return self.kept_rows(
             chunk_place,
             """SELECT chunk.id, file_id, file.path, language, start_line, end_line, definitions, lines, role
                 FROM json_each(?) wanted JOIN chunk ON chunk.id = wanted.value JOIN file ON file.id = file_id""",
-            json_ids(chunk_ids),
+            chunk_ids,
         )
 
     def chunk_sources(self, chunk_ids: Iterable[int]) -> list[ChunkSource]:

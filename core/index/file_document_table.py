@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable
 
-from keyhole.core.index.database import Database, json_ids
+from keyhole.core.index.kept_rows import KeptRows
 from keyhole.core.index.rows import DocumentRow, StoredDocument
 
 
-class FileDocumentTable(Database):
+class FileDocumentTable(KeptRows):
     """Documents, by the id of their file."""
 
     def file_documents(self, file_ids: Iterable[int]) -> list[StoredDocument]:
         """Return the documents of the files that have one, in no particular order."""
-        return self.rows(
+        return self.kept_rows(
             StoredDocument,
             """SELECT file_id, words, vector FROM json_each(?) wanted
                 JOIN file_document ON file_id = wanted.value""",
-            json_ids(file_ids),
+            file_ids,
         )
 
     def _insert_document(self, file_id: int, document: DocumentRow) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from math import isqrt
 
 from keyhole.core.index.chunk_table import within
-from keyhole.core.index.database import Database, json_ids
 from keyhole.core.index.extension import load_vectors
+from keyhole.core.index.kept_rows import KeptRows
 from keyhole.core.index.rows import MOST_ON_EDGE, ChunkScope, ChunkSigns, SignMatch, StoredTokens, StoredVector, Vector
 
 # The sample has about _SAMPLE_FACTOR times the square root of the number of chunks. The distance estimated from it is
@@ -23,7 +23,7 @@ _DISTANCE_STEP = 8
 _DISTANCE = "vec_distance_hamming(vec_bit(signs), vec_bit(?))"
 
 
-class VectorTable(Database):
+class VectorTable(KeptRows):
     """Signs, numbers and tokens, in separate tables so that a scan of all signs reads little else."""
 
     def load_vectors(self) -> bool:
@@ -69,18 +69,18 @@ class VectorTable(Database):
 
     def vectors_of(self, chunk_ids: Iterable[int]) -> list[StoredVector]:
         """Return the vectors of the chunks that have one, in no particular order."""
-        return self.rows(
+        return self.kept_rows(
             StoredVector,
             "SELECT chunk_id, vector FROM json_each(?) near JOIN chunk_vector ON chunk_id = near.value",
-            json_ids(chunk_ids),
+            chunk_ids,
         )
 
     def token_ids(self, chunk_ids: Iterable[int]) -> list[StoredTokens]:
         """Return the tokens of the chunks whose tokens are recorded, in no particular order."""
-        return self.rows(
+        return self.kept_rows(
             StoredTokens,
             "SELECT chunk_id, tokens FROM json_each(?) wanted JOIN chunk_tokens ON chunk_id = wanted.value",
-            json_ids(chunk_ids),
+            chunk_ids,
         )
 
     def reset_vectors(self) -> None:

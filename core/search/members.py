@@ -18,7 +18,9 @@ def named_members(store: SearchStore, names: Names, text: str, scope: ChunkScope
     """Return the chunks that define a member as the query names it, each with the id of its symbol."""
     found: dict[int, int] = {}
     for owner, name in _owner_and_name(text):
-        symbols = [symbol for symbol in store.symbols_named(names.spelled(name)) if _is_source_in(scope, symbol)]
+        # Most words of a query are no names.
+        spelled = names.spelled(name)
+        symbols = [symbol for symbol in store.symbols_named(spelled) if _is_source_in(scope, symbol)] if spelled else []
         of_class = [symbol for symbol in symbols if letters_of(symbol.parent.rpartition(".")[2]) == owner]
         # In client.py, `client send` means Client.send, not AsyncClient.send.
         for symbol in of_class or [symbol for symbol in symbols if owner in _modules(symbol)]:
