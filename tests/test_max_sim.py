@@ -33,8 +33,9 @@ QUERIES = st.integers(0, 5).flatmap(
 
 
 def score(query: QueryTokens, chunks: list[set[int]]) -> list[float]:
-    ids: list[Tokens] = [np.array(sorted(chunk), "<u2") for chunk in chunks]
-    found: list[float] = max_sim(query, ids, lambda tokens: TABLE[tokens]).tolist()
+    ids: Tokens = np.array([token for chunk in chunks for token in sorted(chunk)], "<u2")
+    sizes = np.array([len(chunk) for chunk in chunks], np.intp)
+    found: list[float] = max_sim(query, ids, sizes, lambda tokens: TABLE[tokens]).tolist()
     return found
 
 
@@ -76,8 +77,8 @@ def test_many_dimensions_add_up_exactly_too() -> None:
     wide = np.full((2, 4_096), 127, np.int8)
     wide[1, :2_048] = -127
     query = QueryTokens(wide[:1], np.ones(1, np.float32))
-    ids: list[Tokens] = [np.array([0], "<u4"), np.array([1], "<u4"), np.array([0, 1], "<u4")]
-    assert max_sim(query, ids, lambda tokens: wide[tokens]).tolist() == [1, 0, 1]
+    ids, sizes = np.array([0, 1, 0, 1], "<u4"), np.array([1, 1, 2], np.intp)
+    assert max_sim(query, ids, sizes, lambda tokens: wide[tokens]).tolist() == [1, 0, 1]
 
 
 def test_a_large_vocabulary_has_wider_ids() -> None:
@@ -108,6 +109,11 @@ def by_path(store: Store, found: dict[int, float]) -> dict[str, float]:
     return {place.path: found[place.chunk_id] for place in store.chunk_places(found)}
 
 
+def tokens_of(embedder: Embedder, query: str) -> Tokens:
+    (tokens,) = embedder.encode_with_tokens([query]).tokens
+    return tokens
+
+
 def chunk_ids(store: Store) -> list[int]:
     return [chunk_id for (chunk_id,) in store.query("SELECT id FROM chunk")]
 
@@ -127,13 +133,13 @@ def test_the_index_stores_the_distinct_tokens_of_each_chunk(root: Path) -> None:
 def test_a_word_is_found_by_itself_and_by_its_like(root: Path) -> None:
     embedder = builtin()
     with index(root, embedder) as store:
-        same = by_path(store, similarity_by_tokens(store, embedder, "retry", chunk_ids(store)))
-        like = by_path(store, similarity_by_tokens(store, embedder, "color", chunk_ids(store)))
+        same = by_path(store, similarity_by_tokens(store, embedder, tokens_of(embedder, "retry"), chunk_ids(store)))
+        like = by_path(store, similarity_by_tokens(store, embedder, tokens_of(embedder, "color"), chunk_ids(store)))
         assert same["a.py"] == 1.0
         assert same["b.py"] < 0.6
         assert 0.6 < like["b.py"] < 1.0
         assert like["a.py"] < like["b.py"]
-        nothing = similarity_by_tokens(store, embedder, "%%", chunk_ids(store))
+        nothing = similarity_by_tokens(store, embedder, tokens_of(embedder, "%%"), chunk_ids(store))
         assert set(nothing.values()) == {0.0}
 
 
@@ -150,10 +156,14 @@ def test_tokens_change_with_their_file_and_with_the_model(root: Path, model_fold
     (root / "a.py").write_text("# paint\n")
     (root / "b.py").unlink()
     with index(root, embedder) as store:
-        assert by_path(store, similarity_by_tokens(store, embedder, "paint", chunk_ids(store))) == {"a.py": 1.0}
+        assert by_path(
+            store, similarity_by_tokens(store, embedder, tokens_of(embedder, "paint"), chunk_ids(store))
+        ) == {"a.py": 1.0}
         assert store.value("SELECT count(*) FROM chunk_tokens") == 1
     tiny = StaticEmbedder(from_folder(model_folder))
     with index(root, tiny) as store:
-        assert by_path(store, similarity_by_tokens(store, tiny, "paint", chunk_ids(store))) == {"a.py": 1.0}
+        assert by_path(store, similarity_by_tokens(store, tiny, tokens_of(tiny, "paint"), chunk_ids(store))) == {
+            "a.py": 1.0
+        }
     with index(root, None) as store:
         assert store.token_ids(chunk_ids(store)) == []

@@ -86,8 +86,9 @@ def test_an_older_index_answers_at_once_and_says_what_it_lacks(old: Service) -> 
         chunks = [chunk_id for (chunk_id,) in store.query("SELECT id FROM chunk")]
         embedder = engine._embedder
         assert embedder is not None
+        (tokens,) = embedder.encode_with_tokens(["backoff"]).tokens
         assert (store.token_ids(chunks), store.file_documents(range(9))) == ([], [])
-        assert similarity_by_tokens(store, embedder, "backoff", chunks) == {}
+        assert similarity_by_tokens(store, embedder, tokens, chunks) == {}
         assert {file.role for file in store.stored_roles()} == {""}
 
 

@@ -46,8 +46,9 @@ class WordEmbedder(ModelFolder):
 
     def load(self) -> None:
         """Load the model if it is not loaded yet."""
-        with self._lock, single_threaded():
-            self._parts  # noqa: B018  # the first access loads it
+        if "_parts" not in self.__dict__:
+            with self._lock, single_threaded():
+                self._parts  # noqa: B018  # the first access loads it
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         """Return one row per text, of length 1, or 0 if no word is known."""

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
+from itertools import islice, takewhile
 from typing import cast
 
 import apsw
@@ -48,13 +49,14 @@ class WordTable(Database):
     def word_matches(self, query: WordQuery, scope: ChunkScope, limit: int, offset: int = 0) -> list[WordRow]:
         """Return the best chunks, ranked by BM25; equally good ones in the order of path and line."""
         best = self._best_matches(query, scope, offset + limit)
-        ranks = Counter(rank for rank, _ in best)
-        places = self._place_numbers(row.chunk_id for rank, row in best if ranks[rank] > 1)
-        best.sort(key=lambda match: (match[0], places.get(match[1].chunk_id, 0)))
-        return [row for _, row in best[offset : offset + limit]]
+        ranks = Counter([rank for rank, _, _ in best])
+        if len(ranks) < len(best):
+            places = self._place_numbers(chunk_id for rank, chunk_id, _ in best if ranks[rank] > 1)
+            best.sort(key=lambda match: (match[0], places.get(match[1], 0)))
+        return [WordRow(chunk_id, matched, -rank) for rank, chunk_id, matched in best[offset : offset + limit]]
 
-    def _best_matches(self, query: WordQuery, scope: ChunkScope, count: int) -> list[tuple[float, WordRow]]:
-        """Return the best chunks with their ranks; all that are as good as the last one are included."""
+    def _best_matches(self, query: WordQuery, scope: ChunkScope, count: int) -> list[tuple[float, int, str]]:
+        """Return rank, id and matches of the best chunks; all that are as good as the last one are included."""
         source, values = _source(query, scope)
         weights = ", ".join(map(str, query.weights))
         # With common words, the expression contains each rare word twice; only the second one is reported.
@@ -63,13 +65,10 @@ class WordTable(Database):
             f"SELECT rank, chunk_words.rowid, matched_phrases(chunk_words, ?) FROM {source}"  # noqa: S608
             f" AND rank MATCH 'bm25({weights})' ORDER BY rank"
         )
-        best: list[tuple[float, WordRow]] = []
         with self.stepped(sql, repeated, *values) as rows:
             # FTS5 sorts all matches before it returns the first, so a limit in SQL would save nothing.
-            for rank, chunk_id, matched in rows:
-                if len(best) >= count and rank != best[-1][0]:
-                    break
-                best.append((rank, WordRow(chunk_id, matched, -rank)))
+            best = list(islice(rows, count))
+            best += takewhile(lambda row: row[0] == best[-1][0], rows)
         return best
 
     def _place_numbers(self, chunk_ids: Iterable[int]) -> dict[int, int]:
@@ -145,4 +144,5 @@ def _any_of(texts: Iterable[str]) -> str:
 def _matched_phrases(row: apsw.FTS5ExtensionApi, *arguments: "apsw.SQLiteValue") -> str:
     """Return 1 or 0 for each phrase of the query from a given one on: whether the row contains it."""
     first = cast("int", arguments[0])
-    return "".join(["1" if row.phrase_columns(number) else "0" for number in range(first, row.phrase_count)])
+    is_matched = map(bool, map(row.phrase_columns, range(first, row.phrase_count)))
+    return "".join(map("01".__getitem__, is_matched))

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from keyhole.core.collector import collector_paused
 from keyhole.core.errors import ErrorKind, FilterError, ModelError, PathError, QueryError
 from keyhole.core.files.text_source import TextSource
 from keyhole.core.index.embedder import Embedder
@@ -146,11 +147,14 @@ class Engine:
 
     def search(self, query: Query, mode: Mode | None = None) -> SearchResult:
         """Answer a query with one page of hits; `mode` is the resolved mode, if the caller knows it."""
-        found = self._search(query, mode)
-        if found.total or found.index.incomplete:
-            return found
-        gap = SearchGap(self.store, self._names, lambda other: self._search(replace(other, limit=1, offset=0)).total)
-        return replace(found, nothing=gap.explain(query, found.mode))
+        with collector_paused():
+            found = self._search(query, mode)
+            if found.total or found.index.incomplete:
+                return found
+            gap = SearchGap(
+                self.store, self._names, lambda other: self._search(replace(other, limit=1, offset=0)).total
+            )
+            return replace(found, nothing=gap.explain(query, found.mode))
 
     def _search(self, query: Query, mode: Mode | None = None) -> SearchResult:
         check_query(query)
@@ -277,9 +281,9 @@ class Engine:
                 reason, suggestion = self._problem.reason, f"To search by meaning, {self._problem.remedy}."
             raise QueryError(f"mode={mode} needs vectors, but {reason}", ErrorKind.NO_VECTORS, suggestion=suggestion)
         limit = HYBRID_VECTORS if mode == Mode.HYBRID else SEMANTIC_VECTORS
-        vector = embedder.encode([query.text])[0]
-        pool.add_nearest(nearest_chunks(self.store, vector, scope, self.signs, limit=limit))
-        return Meaning(query.text, vector, embedder)
+        meaning = Meaning.of(query.text, embedder)
+        pool.add_nearest(nearest_chunks(self.store, meaning.vector, scope, self.signs, limit=limit))
+        return meaning
 
     def _add_defining(self, pool: CandidatePool, text: str, scope: ChunkScope) -> None:
         if is_identifier(text):

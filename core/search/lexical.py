@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate, pairwise
+from typing import NamedTuple
 
 from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import ChunkScope, WordQuery
@@ -22,8 +23,7 @@ _MOST_CHUNKS = 1_000
 _MOST_CACHED = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class WordMatch:
+class WordMatch(NamedTuple):
     """A chunk that contains some of the words.
 
     `words` has a bit for each word it contains, in the order of `WordSearch.worths`; `coverage` is their share of all
@@ -88,6 +88,7 @@ class WordSearch:
             self._terms = sorted(self._terms_of(forms), key=lambda term: term.chunks)[:_MAX_WORDS]
             chunks = accumulate(term.chunks for term in self._terms)
             choosing = max(1, sum(1 for up_to_here in chunks if up_to_here <= _MOST_CHUNKS))
+        self._worths = [term.worth for term in self._terms]
         phrases = _phrases(text, {term.word for term in self._terms}) if in_order and not is_raw else []
         self._query = WordQuery(
             rare=_variants(self._terms[:choosing]),
@@ -115,7 +116,7 @@ class WordSearch:
 
     def worths(self) -> dict[str, float]:
         """Return how much each word that the index contains counts."""
-        return {term.word: term.worth for term in self._terms}
+        return {term.word: worth for term, worth in zip(self._terms, self._worths, strict=True)}
 
     def counts(self) -> dict[int, int]:
         """Return the number of chunks in each file that contain at least one of the words, by the id of the file."""
@@ -131,17 +132,16 @@ class WordSearch:
     def _judge(self, matched: str) -> tuple[int, float, float]:
         """Turn the pattern of matched phrases of a row into its words, coverage and closeness."""
         position, words, found = 0, 0, 0.0
-        for number, term in enumerate(self._terms):
+        for number, (term, worth) in enumerate(zip(self._terms, self._worths, strict=True)):
             end = position + len(term.variants)
             if "1" in matched[position:end]:
                 words |= 1 << number
-                found += term.worth
+                found += worth
             position = end
-        total = sum(term.worth for term in self._terms)
         phrases = matched[position:]
         # The first phrase is the whole query; pairs of neighbouring words count at most half as much.
         closeness = 1.0 if phrases[:1] == "1" else phrases.count("1") / (2 * max(1, len(phrases) - 1))
-        return words, found / total, closeness
+        return words, found / sum(self._worths), closeness
 
     def _terms_of(self, forms: dict[str, list[str]]) -> Iterator[_Term]:
         """Yield each word with its forms that the index contains: the word itself first, then the most common."""

@@ -4,7 +4,7 @@ The vector of a chunk is an average, in which a few words that fit are lost amon
 the query is compared with every token of the chunk, and only the best one counts.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,44 +28,43 @@ class QueryTokens(NamedTuple):
 
 
 def similarity_by_tokens(
-    store: "SearchStore", embedder: "Embedder", text: str, chunk_ids: Iterable[int]
+    store: "SearchStore", embedder: "Embedder", tokens: "Tokens", chunk_ids: Iterable[int]
 ) -> dict[int, float]:
-    """Return the MaxSim of a query with each of these chunks whose tokens are in the index, from 0 to 1."""
+    """Return the MaxSim of a query, given its tokens, with each chunk whose tokens are in the index, from 0 to 1."""
     import numpy as np
 
     rows = store.token_ids(chunk_ids)
-    (tokens,) = embedder.encode_with_tokens([text]).tokens
     query = QueryTokens(embedder.token_vectors(tokens), embedder.token_weights(tokens))
-    kind = embedder.token_type
-    scores = max_sim(query, [np.frombuffer(row.ids, kind) for row in rows], embedder.token_vectors)
+    of_chunks: Tokens = np.frombuffer(b"".join([row.ids for row in rows]), embedder.token_type)
+    sizes = np.array([len(row.ids) for row in rows], np.intp) // of_chunks.itemsize
+    scores = max_sim(query, of_chunks, sizes, embedder.token_vectors)
     return {row.chunk_id: score for row, score in zip(rows, scores.tolist(), strict=True)}
 
 
 def max_sim(
-    query: QueryTokens, tokens_of_each: "Sequence[Tokens]", vectors_of: "Callable[[Tokens], NDArray[np.int8]]"
+    query: QueryTokens, tokens: "Tokens", sizes: "NDArray[np.intp]", vectors_of: "Callable[[Tokens], NDArray[np.int8]]"
 ) -> "NDArray[np.float64]":
-    """Return the similarity of a query to each chunk, from 0 to 1, given the distinct tokens of each chunk.
+    """Return the similarity of a query to each chunk, from 0 to 1, given their distinct tokens and how many each has.
 
     It is the mean over the tokens of the query of the best cosine in the chunk, each counted with its weight. The
     result for a chunk depends on no other chunk.
     """
     import numpy as np
 
-    scores = np.zeros(len(tokens_of_each))
-    sizes = np.array([len(tokens) for tokens in tokens_of_each], np.intp)
+    scores = np.zeros(len(sizes))
     filled = np.flatnonzero(sizes)
     total = float(query.weights.sum(dtype=np.float64))
     if not total or not len(filled):
         return scores
-    tokens = np.concatenate(tokens_of_each)
     starts = np.cumsum(sizes[filled]) - sizes[filled]
     # Chunks share most of their tokens, so each is compared only once.
     is_used = np.zeros(int(tokens.max()) + 1, bool)
     is_used[tokens] = True
     used = np.flatnonzero(is_used).astype(tokens.dtype)
-    rows = np.cumsum(is_used, dtype=np.int32)[tokens] - 1
+    row_of = np.empty(len(is_used), np.int32)
+    row_of[used] = np.arange(len(used))
     cosines = _cosines(vectors_of(used), query.vectors)
-    best = np.maximum.reduceat(np.take(cosines, rows, axis=0), starts, axis=0)
+    best = np.maximum.reduceat(np.take(cosines, row_of[tokens], axis=0), starts, axis=0)
     # Not a product of matrices, which rounds a row differently at another place.
     weighted = np.maximum(best, 0) * query.weights.astype(np.float64)
     scores[filled] = np.minimum(1.0, weighted.sum(axis=1) / total)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from keyhole.core.index.embedder import Embedder
 from keyhole.core.index.protocols import SearchStore
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
 class Meaning:
     """A query as the model sees it."""
 
-    text: str
     vector: "NDArray[np.float32]"
+    tokens: "NDArray[np.unsignedinteger]"
     embedder: Embedder
+
+    @classmethod
+    def of(cls, text: str, embedder: Embedder) -> Self:
+        """Embed a query."""
+        vectors, (tokens,) = embedder.encode_with_tokens([text])
+        return cls(vectors[0], tokens, embedder)
 
     def describe(
         self, store: SearchStore, candidates: Sequence[ChunkCandidate], documents: Sequence[StoredDocument]
@@ -33,7 +39,7 @@ class Meaning:
         rows = store.vectors_of(ids)
         found = similarities([row.numbers for row in rows], self.vector)
         of_chunks = {row.chunk_id: similarity for row, similarity in zip(rows, found, strict=True)}
-        by_tokens = similarity_by_tokens(store, self.embedder, self.text, ids)
+        by_tokens = similarity_by_tokens(store, self.embedder, self.tokens, ids)
         of_files = fit_by_vector(self.vector, documents)
         usual, usual_of_file = mean_of(by_tokens), mean_of(of_files)
         for candidate in candidates:
