@@ -12,12 +12,12 @@ from keyhole.core.index.protocols import SearchStore
 from keyhole.core.index.rows import SymbolLabel
 from keyhole.core.search.excerpts import Lines, MatchedLines, excerpt
 from keyhole.core.search.features import ChunkCandidate
+from keyhole.core.search.indexed_texts import IndexedTexts
 from keyhole.core.search.passages import ChunkLines, FileLines, FoundStems, QueryStems, stems_of
 from keyhole.core.search.query import letters_of
 from keyhole.core.search.wanted import Wanted
 from keyhole.core.syntax.languages import BY_ID
 from keyhole.core.types.search_results import Hit, Passage, Signal, Stretch
-from keyhole.core.types.source_files import SourceFile
 from keyhole.core.types.syntax import HOLDS_METHODS
 
 _MAX_KEY_METHODS = 3
@@ -220,18 +220,16 @@ class _Labelling:
         return best if self._starts_here(best) else self._innermost(self._candidate.start_line)
 
     def _fit(self, symbol: SymbolLabel, own: frozenset[str]) -> tuple[bool, bool, float, float, bool]:
-        stems, name, share = self._wanted.stems, frozenset[str](), 0.0
         starts_here = self._starts_here(symbol)
-        if starts_here:
-            name = stems_of(symbol.name)
-            share = len(name & stems) / len(name) if name else 0.0
-        around = stems_of(symbol.parent) & stems if name & stems else frozenset()
+        name = stems_of(symbol.name) if starts_here else frozenset[str]()
+        if named := name & self._wanted.stems:
+            own = own | (stems_of(symbol.parent) & self._wanted.stems)
         return (
             symbol.symbol_id == self._candidate.symbol_id,
             starts_here and letters_of(symbol.name) in self._wanted.names,
             # A word in the name says more than one on a line.
-            len(name & stems) + len((own | around) - name) / 2 + _QUOTED_WORTH * self._stems.count_quoted(own),
-            share,
+            len(named) + len(own - name) / 2 + _QUOTED_WORTH * self._stems.count_quoted(own),
+            len(named) / len(name) if named else 0.0,
             starts_here,
         )
 
@@ -370,13 +368,15 @@ def _load_sources(
     sources: dict[int, _Source] = {}
     changed: set[str] = set()
     by_file = {path: list(chunks) for path, chunks in groupby(store.chunk_sources(wanted), attrgetter("path"))}
-    for (path, chunks), read in zip(by_file.items(), files.read_all(by_file), strict=True):
-        lines = FileLines(read.text if isinstance(read, SourceFile) else "")
-        for chunk_id, _, digest, start, length in chunks:
-            if isinstance(read, SourceFile) and read.digest == digest:
-                candidate = wanted[chunk_id]
-                chunk = ChunkLines(start, start + length, candidate.start_line, candidate.end_line)
-                sources[chunk_id] = _Source(lines, chunk)
-            else:
-                changed.add(path)
+    texts = IndexedTexts(store, files, by_file.keys())
+    for path, chunks in by_file.items():
+        text = texts.read(path)
+        if text is None:
+            changed.add(path)
+            continue
+        lines = FileLines(text)
+        for chunk_id, _, _, start, length in chunks:
+            candidate = wanted[chunk_id]
+            chunk = ChunkLines(start, start + length, candidate.start_line, candidate.end_line)
+            sources[chunk_id] = _Source(lines, chunk)
     return sources, frozenset(changed)

@@ -26,6 +26,7 @@ _LONGEST_CACHED = 64
 
 # The stems of the query that each line contains, by line number.
 FoundStems = Mapping[int, frozenset[str]]
+_NO_STEMS = frozenset[str]()
 
 
 def source_around(line: int, owner: Owner | None) -> tuple[int, int]:
@@ -56,7 +57,15 @@ class FileLines:
     @cached_property
     def _lines(self) -> list[str]:
         # Not `splitlines`, which also splits at other characters.
-        return list(StringIO(self.text, newline="\n"))
+        return self.text.split("\n")
+
+    def _joined(self, start: int, stop: int) -> str:
+        """Return some lines with their ends, counted from 0."""
+        lines = self._lines[start:stop]
+        return "\n".join(lines) + ("\n" if lines and stop < len(self._lines) else "")
+
+    def _with_ends(self, start: int, stop: int) -> list[str]:
+        return list(StringIO(self._joined(start, stop), newline="\n"))
 
     def line(self, number: int) -> str:
         """Return a line without its end; empty if there is no such line."""
@@ -65,25 +74,24 @@ class FileLines:
     def stretch(self, first: int, last: int) -> Stretch:
         """Return some lines."""
         first = max(1, first)
-        return Stretch(first, "".join(self._lines[first - 1 : last]))
+        return Stretch(first, self._joined(first - 1, last))
 
     def before(self, line: int) -> str:
         """Return the lines of context before a line."""
-        return "".join(
-            reversed(list(_not_too_long(reversed(self._lines[max(0, line - 1 - CONTEXT_LINES) : line - 1]))))
-        )
+        lines = self._with_ends(max(0, line - 1 - CONTEXT_LINES), line - 1)
+        return "".join(reversed(list(_not_too_long(reversed(lines)))))
 
     def after(self, line: int) -> str:
         """Return the lines of context after a line."""
-        return "".join(_not_too_long(iter(self._lines[line : line + CONTEXT_LINES])))
+        return "".join(_not_too_long(iter(self._with_ends(line, line + CONTEXT_LINES))))
 
     def around(self, line: int, owner: Owner | None) -> Passage:
         """Return a matching line with the definition around it, or with a part of that if it is long."""
         first, last = source_around(line, owner)
         first, last = min(first, line - CONTEXT_LINES), max(last, line + CONTEXT_LINES)
-        before = [_clipped_context(text) for text in self._lines[max(0, first - 1) : line - 1]]
-        after = [_clipped_context(text) for text in self._lines[line:last]]
-        match = self._lines[line - 1].removesuffix("\n")
+        before = [_clipped_context(text) for text in self._with_ends(max(0, first - 1), line - 1)]
+        after = [_clipped_context(text) for text in self._with_ends(line, last)]
+        match = self._lines[line - 1]
         return Passage(
             match, "".join([f"{text}\n" for text in before]), "\n".join(after), (line,), (Stretch(line, match),)
         )
@@ -197,21 +205,25 @@ class QueryStems:
 
     def in_text(self, text: str) -> frozenset[str]:
         """Return the stems that a text contains."""
-        return frozenset().union(*map(self._of_word.__getitem__, written_words(text)))
+        return _NO_STEMS.union(*filter(None, map(self._of_word.__getitem__, written_words(text))))
 
     def in_lines(self, text: str, first: int) -> dict[int, frozenset[str]]:
         """Return what each line of a text contains, in order; `first` is the number of its first line.
 
         A quoted text has its quotes in the answer.
         """
-        lines, found = text.split("\n"), dict[int, frozenset[str]]()
-        # A quoted text may be on any line.
-        for number in range(len(lines)) if self._quoted else sorted(self._lines_to_split(text, lines)):
-            line = lines[number]
-            as_written = frozenset(f'"{part}"' for part in self._quoted if part in line)
-            if matched := self.in_text(line) | as_written:
+        found = dict[int, frozenset[str]]()
+        lines = text.split("\n")
+        for number in sorted(self._lines_to_split(text, lines)):
+            if matched := self.in_text(lines[number]):
                 found[first + number] = matched
-        return found
+        if not self._quoted:
+            return found
+        # A quoted text may be on any line.
+        for number, line in enumerate(lines, first):
+            if as_written := {f'"{part}"' for part in self._quoted if part in line}:
+                found[number] = found.get(number, _NO_STEMS) | as_written
+        return dict(sorted(found.items()))
 
     def _lines_to_split(self, text: str, lines: Sequence[str]) -> set[int]:
         """Return the numbers, from 0, of the lines that may contain a stem: splitting a line takes longer."""

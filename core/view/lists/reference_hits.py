@@ -5,13 +5,13 @@ from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-from keyhole.core.index.rows import FileStamp, SymbolEntry
+from keyhole.core.index.rows import SymbolEntry
 from keyhole.core.references.find import ReferenceLine
 from keyhole.core.search.engine import Engine
+from keyhole.core.search.indexed_texts import IndexedTexts
 from keyhole.core.search.owners import qualified_name
 from keyhole.core.syntax.occurrences import LAST_COLUMN
 from keyhole.core.types.search_results import Hit, Owner, Passage, Stretch
-from keyhole.core.types.source_files import SourceFile
 
 
 class ReferenceHits(NamedTuple):
@@ -27,7 +27,7 @@ def reference_hits(engine: Engine, name: str, lines: Sequence[ReferenceLine]) ->
     hits: list[Hit] = []
     changed: set[str] = set()
     symbols = engine.store.symbols_around([(one.path, one.line) for one in lines])
-    texts = _IndexedTexts(engine, list(dict.fromkeys(one.path for one in lines)))
+    texts = IndexedTexts(engine.store, engine.files, list(dict.fromkeys(one.path for one in lines)))
     for path, group in groupby(lines, key=attrgetter("path")):
         of_file = list(group)
         text = texts.read(path)
@@ -49,32 +49,6 @@ def _lines(text: str, numbers: Sequence[int]) -> dict[int, str]:
         return {number: lines[number - last - 1] for number in wanted}
     lines = text.split("\n", max(wanted))
     return {number: lines[number - 1] for number in wanted}
-
-
-class _IndexedTexts:
-    """Reads files, as long as they are as they were when they were indexed."""
-
-    def __init__(self, engine: Engine, paths: Sequence[str]) -> None:
-        self._files = engine.files
-        self._files.expect(paths)
-        self._stamps = engine.store.file_stamps(paths)
-        # What has to be masked in the others is known: nothing.
-        is_checked = engine.store.facts().secrets == engine.files.secrets.fingerprint
-        self.unchecked = set(engine.store.masks_of(paths) if is_checked else paths)
-
-    def read(self, path: str) -> str | None:
-        """Return the text of a file; None if it differs from the index."""
-        known = self._stamps.get(path)
-        if known is None:
-            return None
-        if path not in self.unchecked and (text := self._files.read_checked(path, known.stamp)) is not None:
-            return text
-        return self._compared(path, known)
-
-    def _compared(self, path: str, known: FileStamp) -> str | None:
-        """Return the text of a file if its content is as known, whatever its stamp."""
-        source = self._files.read(path)
-        return source.text if isinstance(source, SourceFile) and source.digest == known.digest else None
 
 
 def _hit(name: str, one: ReferenceLine, symbol: SymbolEntry | None, line: str | None) -> Hit:
