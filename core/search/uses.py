@@ -29,7 +29,7 @@ _IN_WORDS = frozenset([QuestionKind.WORDS, QuestionKind.DESCRIPTION, QuestionKin
 _MOST_SHOWN = 2
 # The uses of a name in more chunks take too long to find.
 _MOST_CHUNKS = 100
-# A use is about what stands so many lines around it.
+# A use is about the code so many lines around it.
 _AROUND = 3
 # Words of programming languages: they say nothing about what the code around a use is for.
 _KEYWORDS = frozenset(
