@@ -1,5 +1,6 @@
 """The queries that the ranking is learnt from: mined from allowed repositories, and answered by the files they name."""
 
+import json
 import re
 import subprocess
 from collections import Counter
@@ -123,6 +124,44 @@ def test_only_allowed_repositories_are_listed() -> None:
     assert [found for found in listed if len(found.commit) != 40] == []
     assert [found for found in listed if import_module("sources").is_reserved(found.repository)] == []
     assert [found for found in listed if not import_module("sources").is_permissive(found.licence)] == []
+
+
+def test_written_questions_are_about_listed_repositories_at_their_commits() -> None:
+    repositories, mining = import_module("repositories"), import_module("mine_queries")
+    commits = {found.repository: found.commit for found in repositories.read_repositories(repositories.MANIFEST)}
+    questions = mining.read_questions()
+    assert len(questions) >= 300
+    assert len({asked["repository"] for asked in questions}) >= 40
+    assert [asked for asked in questions if commits.get(asked["repository"]) != asked["commit"]] == []
+    assert {asked["kind"] for asked in questions} == set(mining.WRITTEN_KINDS)
+    assert len({(asked["repository"], asked["query"]) for asked in questions}) == len(questions)
+
+
+def test_written_questions_have_answers_and_do_not_name_their_files() -> None:
+    for asked in import_module("mine_queries").read_questions():
+        assert 1 <= len(asked["answers"]) <= 3
+        assert 4 <= len(asked["query"].split()) <= 20
+        for answer in asked["answers"]:
+            assert not answer["path"].startswith(("/", "."))
+            assert 1 <= answer["start_line"] <= answer["end_line"]
+            assert Path(answer["path"]).name.lower() not in asked["query"].lower()
+            assert not import_module("sources").is_reserved_path(answer["path"])
+
+
+def test_questions_about_another_commit_are_left_out(mining: ModuleType, tmp_path: Path) -> None:
+    asked = {"repository": "someone/project", "kind": "behaviour", "query": "show pages", "answers": []}
+    questions = [asked | {"commit": "a" * 40}, asked | {"commit": "b" * 40, "query": "keep pages"}]
+    (tmp_path / "questions.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in questions))
+    found = import_module("repositories").Repository("someone/project", "Python", "MIT", "b" * 40)
+    assert [one["query"] for one in mining.asked_of(found, tmp_path / "questions.jsonl")] == ["keep pages"]
+
+
+def test_what_answers_a_written_question_keeps_its_comment(mining: ModuleType) -> None:
+    files = {"parser.py": PARSER.encode(), "web/reader.go": READER.encode()}
+    answer = {"path": "parser.py", "start_line": 4, "end_line": 6}
+    asked = [{"repository": "someone/project", "kind": "behaviour", "query": "closing bracket", "answers": [answer]}]
+    blanked = [set(mining.queries_of("someone/project", files, [], some)[1]) for some in ([], asked)]
+    assert blanked == [{"parser.py", "web/reader.go"}, {"web/reader.go"}]
 
 
 @pytest.mark.parametrize("row", ["pallets/flask,Python,BSD-3-Clause", "sindresorhus/ky,TypeScript,GPL-3.0"])

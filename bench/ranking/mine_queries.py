@@ -3,7 +3,8 @@
     python bench/ranking/mine_queries.py [--clones FOLDER] [--workers N]
 
 Writes to bench/.data/ranking: `trees/` has the files of each repository, without the doc comments that became queries;
-`queries.jsonl` has the queries. Repositories that are already mined at their commit are kept; --again mines them again.
+`queries.jsonl` has the queries, and the written questions (questions.jsonl). Repositories that are already mined at
+their commit are kept; --again mines them again.
 """
 
 import argparse
@@ -11,9 +12,9 @@ import json
 import re
 import shutil
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import cache, partial
 from itertools import chain, islice, pairwise, zip_longest
 from pathlib import Path, PurePosixPath
 from random import Random
@@ -24,7 +25,7 @@ from doc_queries import blank, choose_comments
 from history import Commit, read_history, read_tree
 from name_queries import Named, ambiguous_names, owned_names, unique_names
 from plain_queries import name_of_file, plain_queries
-from repositories import CLONES, DATA, MANIFEST, Repository, git_directory, read_repositories
+from repositories import CLONES, DATA, MANIFEST, QUESTIONS, Repository, git_directory, read_repositories
 from sources import is_reserved_path
 from subjects import query_of, telling_words
 from text_queries import FoundText, choose_texts
@@ -33,6 +34,8 @@ from keyhole.core.syntax.languages import detect_language
 from keyhole.core.syntax.spans import Span
 
 SEED = 22
+# The kinds of the written questions.
+WRITTEN_KINDS = ("behaviour", "architecture")
 MOST_COMMITS, MOST_COMMENTS, MOST_AMBIGUOUS, MOST_NAMES = 60, 30, 20, 10
 MOST_TEXTS = 10
 # More files than this in one commit are a sweep through the project.
@@ -47,6 +50,16 @@ class Answer(TypedDict):
     path: str
     start_line: NotRequired[int]
     end_line: NotRequired[int]
+
+
+class Question(TypedDict):
+    """A question in plain words, written after reading the source at a commit, its best answer first."""
+
+    repository: str
+    commit: str
+    kind: str
+    query: str
+    answers: list[Answer]
 
 
 class MinedQuery(TypedDict):
@@ -72,7 +85,7 @@ def main() -> None:
     queries: list[MinedQuery] = []
     with ProcessPoolExecutor(given.workers) as pool:
         for found, new in zip(repositories, pool.map(mined, repositories), strict=True):
-            queries += new
+            queries += new + asked_of(found)
             print(f"{found.repository}: {dict(Counter(query['kind'] for query in new))}", flush=True)
     write_queries(given.output / "queries.jsonl", queries)
     print(f"{len(queries):,} queries: {dict(Counter(query['kind'] for query in queries))}")
@@ -85,23 +98,29 @@ def mine(found: Repository, *, clones: Path, output: Path, again: bool = False) 
     if again or not stored.exists() or not tree.exists():
         git = git_directory(found, clones)
         files = {path: content for path, content in read_tree(git, found.commit).items() if not is_reserved_path(path)}
-        queries, blanked = queries_of(found.repository, files, read_history(git, found.commit, frozenset(files)))
+        history = read_history(git, found.commit, frozenset(files))
+        queries, blanked = queries_of(found.repository, files, history, asked_of(found))
         write_tree(tree, files | blanked)
         write_queries(stored, queries)
     return read_queries(stored)
 
 
 def queries_of(
-    repository: str, files: dict[str, bytes], history: Iterable[Commit]
+    repository: str, files: dict[str, bytes], history: Iterable[Commit], asked: Sequence[MinedQuery] = ()
 ) -> tuple[list[MinedQuery], dict[str, bytes]]:
-    """Return the queries of a tree and its history, and the files without the comments that became queries."""
+    """Return the queries of a tree and its history, and the files without the comments that became queries.
+
+    What answers a written question keeps its comment.
+    """
+    kept = [answer for query in asked for answer in query["answers"]]
 
     def random(kind: str) -> Random:
         return Random(f"{SEED} {repository} {kind}")
 
     definitions = list(definitions_in(files))
     commits = _spread(list(_commit_queries(history, files)), MOST_COMMITS, random("commit"))
-    comments = list(islice(choose_comments(definitions, files, random("comment")), MOST_COMMENTS))
+    documented = [found for found in definitions if not any(_overlaps(found, answer) for answer in kept)]
+    comments = list(islice(choose_comments(documented, files, random("comment")), MOST_COMMENTS))
     owned = owned_names(definitions, random("owner"))
     ambiguous = _alternating(ambiguous_names(definitions, random("ambiguous")), owned)
     names = unique_names(definitions, random("name"))
@@ -119,6 +138,20 @@ def queries_of(
         for query, answers in group
     ]
     return queries, _blanked(files, [found for found, _ in comments])
+
+
+def asked_of(found: Repository, path: Path = QUESTIONS) -> list[MinedQuery]:
+    """Return the written questions about a repository, except those about another commit of it."""
+    return [
+        MinedQuery(repository=found.repository, kind=asked["kind"], query=asked["query"], answers=asked["answers"])
+        for asked in read_questions(path)
+        if (asked["repository"], asked["commit"]) == (found.repository, found.commit)
+    ]
+
+
+def _overlaps(found: Definition, answer: Answer) -> bool:
+    first, last = answer.get("start_line", 1), answer.get("end_line", found.symbol.end_line)
+    return found.path == answer["path"] and found.symbol.start_line <= last and found.symbol.end_line >= first
 
 
 def _commit_queries(history: Iterable[Commit], files: dict[str, bytes]) -> Iterator[tuple[str, list[Answer]]]:
@@ -241,6 +274,13 @@ def write_queries(path: Path, queries: Iterable[MinedQuery]) -> None:
     partial = path.with_suffix(".partial")
     partial.write_text("".join(json.dumps(query, ensure_ascii=False) + "\n" for query in queries))
     partial.rename(path)
+
+
+@cache
+def read_questions(path: Path = QUESTIONS) -> list[Question]:
+    """Read the written questions."""
+    with path.open() as stream:
+        return list(map(json.loads, stream))
 
 
 def read_queries(path: Path = DATA / "queries.jsonl") -> list[MinedQuery]:

@@ -10,6 +10,7 @@ from subprocess import run
 
 HERE = Path(__file__).parent
 MANIFEST = HERE / "manifest.csv"
+QUESTIONS = HERE / "questions.jsonl"
 DATA = HERE.parent / ".data" / "ranking"
 CLONES = DATA / "clones"
 FOLDS = 10
