@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from keyhole.core.index.location import INDEX_FILE
-from keyhole.core.search.features import FEATURES, ChunkCandidate, measure
+from keyhole.core.search.features import FEATURES, MEANING_FEATURES, ChunkCandidate, measure
 from keyhole.core.search.rank import rank
 from keyhole.core.search.wanted import QuestionKind, understand
 from keyhole.core.search.weights import weights_for
@@ -120,6 +120,28 @@ def test_more_good_places_in_a_file_always_count_more() -> None:
     assert 0 == others(0) < others(1) < others(4) < others(12)
 
 
+def test_a_file_with_several_similar_places_is_about_it() -> None:
+    def fit(*cosines: float) -> float:
+        of_others = [in_file("b.py", number=2, cosine=0.6)]
+        same_file = [in_file("a.py", number=1, cosine=cosine) for cosine in cosines]
+        features = features_of(in_file("a.py", cosine=0.6), "word", *same_file, *of_others)
+        return features["the best places in its file fit by meaning"]
+
+    assert fit() == pytest.approx(1 / 3)
+    assert fit(0.3) == pytest.approx(1 / 2)
+    assert fit(0.6, 0.6) == pytest.approx(1)
+    # A long file has many places, so only the best ones count; what is opposite in meaning counts for nothing.
+    assert fit(0.6, 0.6, 0.6, 0.5, -0.4) == pytest.approx(1)
+
+
+def test_the_lines_of_a_place_are_counted() -> None:
+    short, long = in_file("a.py"), in_file("b.py", number=2)
+    short.start_line = short.end_line = 7
+    long.end_line = 63
+    assert features_of(short, "word", long)["covers many lines"] == pytest.approx(0.1)
+    assert features_of(long, "word", short)["covers many lines"] == pytest.approx(0.6)
+
+
 def test_each_kind_of_question_has_its_own_weights() -> None:
     tables = {kind: weights_for(kind, has_vectors=True) for kind in QuestionKind}
     assert len(set(tables.values())) == len(QuestionKind)
@@ -136,7 +158,7 @@ def test_each_kind_of_question_has_its_own_weights() -> None:
 def test_meaning_counts_for_nothing_without_vectors() -> None:
     for kind in QuestionKind:
         weights = dict(zip(FEATURES, weights_for(kind, has_vectors=False), strict=True))
-        assert weights["fits by meaning"] == weights["contains words of the same meaning"] == 0
+        assert not any(weights[name] for name in MEANING_FEATURES)
 
 
 @pytest.mark.parametrize("role", [role for role in Role if role != Role.SOURCE])

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 from collect_features import FEATURE_FILE
-from mine_queries import SEED
+from mine_queries import SEED, WRITTEN_KINDS
 from numpy.typing import NDArray
 from repositories import HERE, MANIFEST, fold_of, read_repositories
 
@@ -32,13 +32,19 @@ _TO_ZERO, _TO_SHARED = 3e-4, 3e-3
 # How much the choice of the right lines inside a file counts against the choice of the file.
 _LINES = 0.3
 _ROUNDS, _STEPS, _RATE = 3, 150, 0.08
+# So many mined queries count as much as one written question. There are few of those, but they are much more like
+# what people ask.
+_WRITTEN = 15.0
 # Queries mined from history never ask for tests, docs or data, so their weights would come out too strong.
 _LEAST_ROLE = -2.5
 _LEAST_CONFIG = -1.5
+# Plain words occur in prose and tests more often than names do. The written questions show how much that matters.
+_LEAST_ROLE_IN_PLAIN_WORDS = -3.5
+_PLAIN_WORDS = frozenset([QuestionKind.DESCRIPTION, QuestionKind.QUESTION])
 _NEVER_NEGATIVE = (
     frozenset(FEATURES)
     - frozenset(ROLES)
-    - {"long file", "deep folder", "starts the file", "contains no word of the query"}
+    - {"long file", "deep folder", "starts the file", "covers many lines", "contains no word of the query"}
 )
 
 Numbers = NDArray[np.float64]
@@ -171,18 +177,21 @@ def choose(data: Data, weights: Numbers) -> Choice:
     rivals = rivals[np.isin(per_file[rivals], per_file[positive])]
     pairs = np.concatenate([rivals, positive[np.isin(per_file[positive], per_file[rivals])]])
     pair_group = np.unique(per_file[pairs], return_inverse=True)[1] + len(data.kind)
+    weights_of_queries = query_weights(data)
     return Choice(
         np.concatenate([chosen, pairs]),
         np.concatenate([data.query[chosen], pair_group]),
         np.concatenate([data.right[chosen], data.best[pairs]]),
-        np.concatenate([query_weights(data), np.full(len(rivals), _LINES)]),
+        np.concatenate([weights_of_queries, _LINES * weights_of_queries[data.query[rivals]]]),
     )
 
 
 def query_weights(data: Data) -> Numbers:
-    """Return how much each query counts: repositories with many queries count less for each."""
+    """Return how much each query counts: written ones more, and repositories with many queries less for each."""
     _, repository, counts = np.unique(data.repository, return_inverse=True, return_counts=True)
-    return np.minimum(1.0, np.median(counts) / counts[repository])
+    written = np.where(np.isin(data.source, WRITTEN_KINDS), _WRITTEN, 1.0)
+    weights: Numbers = np.minimum(1.0, np.median(counts) / counts[repository]) * written
+    return weights
 
 
 def first_of_each(group: Whole, score: Numbers) -> Whole:
@@ -218,18 +227,27 @@ def descend(data: Data, choice: Choice, weights: Numbers) -> Numbers:
         mean = 0.9 * mean + 0.1 * gradient
         spread = 0.99 * spread + 0.01 * gradient**2
         parts -= _RATE * (mean / (1 - 0.9**step)) / (np.sqrt(spread / (1 - 0.99**step)) + 1e-8)
-        parts[0] = limited(parts[:1])[0]
-        weights = limited(parts[0] + parts[1:])
+        parts[0] = np.clip(parts[0], LEAST.min(axis=0), MOST)
+        weights = np.clip(parts[0] + parts[1:], LEAST, MOST)
         parts[1:] = weights - parts[0]
     return weights
 
 
-def limited(weights: Numbers) -> Numbers:
-    """Keep weights within what makes sense: what speaks for a chunk never counts against it."""
-    roles = dict.fromkeys(ROLES, _LEAST_ROLE) | {Role.CONFIG.value: _LEAST_CONFIG}
-    least = np.array([roles.get(name, 0 if name in _NEVER_NEGATIVE else -np.inf) for name in FEATURES])
-    most = np.array([0.0 if name in ROLES or name == "contains no word of the query" else np.inf for name in FEATURES])
-    return np.clip(weights, least, most)
+def limits() -> tuple[Numbers, Numbers]:
+    """Return the least weights, a row for each kind of question, and the largest ones.
+
+    What speaks for a chunk never counts against it, and what a file is never speaks for it.
+    """
+    rows = []
+    for kind in QuestionKind:
+        least_role = _LEAST_ROLE_IN_PLAIN_WORDS if kind in _PLAIN_WORDS else _LEAST_ROLE
+        roles = dict.fromkeys(ROLES, least_role) | {Role.CONFIG.value: _LEAST_CONFIG}
+        rows.append([roles.get(name, 0 if name in _NEVER_NEGATIVE else -np.inf) for name in FEATURES])
+    most = [0.0 if name in ROLES or name == "contains no word of the query" else np.inf for name in FEATURES]
+    return np.array(rows), np.array(most)
+
+
+LEAST, MOST = limits()
 
 
 def scores(data: Data, weights: Numbers) -> Numbers:
@@ -291,6 +309,8 @@ def write_card(data: Data, figures: str) -> None:
     queries = dict(zip(*np.unique(data.repository, return_counts=True), strict=True))
     repositories = [found for found in read_repositories(MANIFEST) if found.repository in queries]
     languages = sorted({found.language for found in repositories})
+    is_written = np.isin(data.source, WRITTEN_KINDS)
+    written, asked = int(is_written.sum()), set(data.repository[is_written])
     rows = [(found.repository, found.language, found.licence, found.commit[:12]) for found in repositories]
     listed = "\n".join(f"| {' | '.join(row)} | {queries[row[0]]} |" for row in rows)
     features = "\n".join(f"- {name}" for name in FEATURES)
@@ -298,13 +318,14 @@ def write_card(data: Data, figures: str) -> None:
         f"""# The weights of the ranking
 
 `weights.toml` has a weight for each feature of a candidate, for each kind of question, and once more for searches by
-words alone. They were learnt from {len(data.kind):,} queries mined from the history, the comments and the names of
-{len(repositories)} public repositories in {len(languages)} languages; bench/ranking/README.md says how. No project that
-search is measured on is among them.
+words alone. They were learnt from {len(data.kind) - written:,} queries mined from the history, the comments and the
+names of {len(repositories)} public repositories in {len(languages)} languages, and from {written} written questions
+about {len(asked)} of them; bench/ranking/README.md says how. A written question counts as much as {_WRITTEN:.0f} mined
+queries. No project that search is measured on is among them.
 
-The mined queries never ask for tests, docs or configuration, so the weights of these roles would come out too strong.
-They are limited: none is below {_LEAST_ROLE}, that of configuration not below {_LEAST_CONFIG}. Where the table has
-exactly these values, the limit decided.
+Few of these queries ask for tests, docs or configuration, so the weights of these roles would come out too strong. They
+are limited: none is below {_LEAST_ROLE}, or {_LEAST_ROLE_IN_PLAIN_WORDS} for descriptions and questions; that of
+configuration is not below {_LEAST_CONFIG}. Where the table has exactly these values, the limit decided.
 
 Choices while mining use the seed {SEED}; learning has none. To repeat it, run the three commands in
 bench/ranking/README.md.

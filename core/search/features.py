@@ -7,6 +7,7 @@ weight means the same for every query.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from heapq import nlargest
 from math import log2, sqrt
 from operator import mul
 from pathlib import PurePosixPath
@@ -49,6 +50,8 @@ FUNCTIONS = frozenset(["function", "macro"])
 # Names and words shorter than this are too common to match by their start.
 _SHORTEST_START = 4
 _BY_START = 0.6
+# So many places in a file show what it is about.
+_BEST_PLACES = 3
 # The roles that rank behind code of equal fit, unless the query asks for them.
 ROLES = tuple(role.value for role in Role if role != Role.SOURCE)
 
@@ -122,6 +125,7 @@ FILE_FEATURES = (
     "its file's outline fits by meaning",
     "its file contains the words",
     "other good places in its file",
+    "the best places in its file fit by meaning",
     "long file",
 )
 PATH_FEATURES = ("file name is in the query", "words are in the path", "file has the name asked for", "deep folder")
@@ -133,7 +137,7 @@ DEFINITION_FEATURES = (
     "defines a similar name",
     "words are in the name of a definition",
 )
-OTHER_FEATURES = ("in the named owner", "the definition has a body", "starts the file")
+OTHER_FEATURES = ("in the named owner", "the definition has a body", "starts the file", "covers many lines")
 FEATURES = (
     *MATCH_FEATURES,
     *FILE_FEATURES,
@@ -152,6 +156,7 @@ MEANING_FEATURES = (
     "rank by meaning",
     "contains words of the same meaning",
     "its file's outline fits by meaning",
+    "the best places in its file fit by meaning",
 )
 
 
@@ -174,6 +179,7 @@ def measure(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> "NDArray[np
             [candidate.in_owner for candidate in candidates],
             [candidate.has_body for candidate in candidates],
             [candidate.start_line == 1 for candidate in candidates],
+            [log2(2 + candidate.end_line - candidate.start_line) / 10 for candidate in candidates],
             _rows_of([candidate.role for candidate in candidates], lambda role: _role_features(role, wanted)),
         ]
     )
@@ -219,16 +225,23 @@ def _file_features(candidates: Sequence[ChunkCandidate], wanted: Wanted) -> "lis
     fits = [candidate.bm25 / best for candidate in candidates]
     words: dict[int, int] = {}
     sums: dict[int, float] = {}
-    for candidate, fit in zip(candidates, fits, strict=True):
+    similarities: dict[int, list[float]] = {}
+    similar = _shares([candidate.cosine for candidate in candidates])
+    for candidate, fit, similarity in zip(candidates, fits, similar, strict=True):
         file_id = candidate.file_id
         words[file_id] = words.get(file_id, 0) | candidate.matched
         sums[file_id] = sums.get(file_id, 0.0) + fit
+        similarities.setdefault(file_id, []).append(float(similarity))
+    best_places = {
+        file_id: sum(nlargest(_BEST_PLACES, found)) / _BEST_PLACES for file_id, found in similarities.items()
+    }
     worth = cache(lambda matched: sum(worth for bit, worth in enumerate(wanted.by_bit) if matched >> bit & 1))
     return [
         _shares([candidate.file_fit for candidate in candidates]),
         _shares([candidate.file_cosine for candidate in candidates]),
         [worth(words[candidate.file_id]) for candidate in candidates],
         [log2(1 + sums[candidate.file_id] - fit) / 3 for candidate, fit in zip(candidates, fits, strict=True)],
+        [best_places[candidate.file_id] for candidate in candidates],
         [log2(1 + candidate.file_lines) / 10 for candidate in candidates],
     ]
 
