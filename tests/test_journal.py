@@ -372,7 +372,9 @@ def test_a_full_disk_loses_only_the_record(tmp_path: Path, caplog: pytest.LogCap
     write_calls(journal, 1, response="x" * 1_000_000)
     assert "calls are not recorded: database or disk is full" in caplog.text
     write_calls(journal, 1)
-    assert [call.status for call in all_calls(tmp_path)] == ["complete", "complete"]
+    # If the start of the call without room was written before its answer came, it stays there as pending.
+    statuses = [call.status for call in all_calls(tmp_path)]
+    assert [status for status in statuses if status != CallStatus.PENDING] == ["complete", "complete"]
 
 
 def test_a_folder_that_cannot_be_created_loses_only_the_record(tmp_path: Path) -> None:

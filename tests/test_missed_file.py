@@ -100,7 +100,7 @@ async def test_the_budget_took_it(service: Service) -> None:
 @pytest.mark.parametrize(
     ("arguments", "path", "why", "first"),
     [
-        ({"include_tests": False}, "tests/test_retry.py", "include_tests=false", {"include_tests": True, "offset": 4}),
+        ({"include_tests": False}, "tests/test_retry.py", "include_tests=false", {"include_tests": True, "offset": 40}),
         ({"language": "markdown"}, "best.py", "language=markdown", {"language": ""}),
         ({"path": "tests", "role": "test"}, "best.py", "path=tests", {"path": "", "role": ""}),
         ({"kind": "class"}, "best.py", "kind=class", None),
