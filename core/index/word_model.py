@@ -8,7 +8,7 @@ ignored.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, filterfalse, pairwise
 from typing import TYPE_CHECKING
@@ -90,10 +90,10 @@ class WordEmbedder(ModelFolder):
         import numpy as np
 
         _, vectors = self._parts
-        words = [_words_of(text) for text in texts]
-        self._cache_tokens(chain.from_iterable(words))
-        tokens = [list(chain.from_iterable(map(self._tokens.__getitem__, each))) for each in words]
-        used, columns = np.unique(np.fromiter(chain.from_iterable(tokens), np.int64), return_inverse=True)
+        tokens = [list(chain.from_iterable(map(self._tokens.__getitem__, _words_of(text)))) for text in texts]
+        # Numbers of two bytes are sorted several times as fast.
+        ids = np.fromiter(chain.from_iterable(tokens), token_type_of(len(vectors)))
+        used, columns = np.unique(ids, return_inverse=True)
         places = np.repeat(np.arange(len(texts)), [len(each) for each in tokens]) * len(used) + columns
         counts = np.bincount(places, minlength=len(texts) * len(used))
         roots = np.sqrt(counts, dtype=np.float32).reshape(len(texts), len(used))
@@ -102,24 +102,12 @@ class WordEmbedder(ModelFolder):
         unit = (sums / np.where(lengths == 0, 1, lengths)).astype(np.float32)
         cells = np.flatnonzero(counts)
         ends = np.searchsorted(cells, np.arange(len(texts) + 1) * len(used)).tolist()
-        ids = used.astype(token_type_of(len(vectors)))[cells % max(1, len(used))]
-        return Encoded(unit, [ids[start:end] for start, end in pairwise(ends)])
-
-    def _cache_tokens(self, words: Iterable[str]) -> None:
-        """Compute and cache the tokens of new words."""
-        if len(self._tokens) > _CACHE_LIMIT:
-            self._tokens.clear()
-        for word in set(words).difference(self._tokens):
-            of_parts = map(self._tokens_of_parts.__getitem__, _parts_of(word))
-            self._tokens[word] = tuple(chain.from_iterable(of_parts))
+        of_texts = used[cells % max(1, len(used))]
+        return Encoded(unit, [of_texts[start:end] for start, end in pairwise(ends)])
 
     @cached_property
-    def _tokens(self) -> dict[str, tuple[int, ...]]:
-        return {}
-
-    @cached_property
-    def _tokens_of_parts(self) -> "_PartTokens":
-        return _PartTokens(self._parts[0])
+    def _tokens(self) -> "_WordTokens":
+        return _WordTokens(self._parts[0])
 
     @cached_property
     def _parts(self) -> "tuple[Tokenizer, NDArray[np.int8]]":
@@ -135,6 +123,20 @@ class WordEmbedder(ModelFolder):
             if tokenizer.get_vocab_size() != len(vectors):
                 raise ValueError(f"{tokenizer.get_vocab_size():,} tokens and {len(vectors):,} vectors")
         return tokenizer, vectors
+
+
+class _WordTokens(dict[str, tuple[int, ...]]):
+    """The tokens of each word as written, since code repeats few words very often."""
+
+    def __init__(self, tokenizer: "Tokenizer") -> None:
+        super().__init__()
+        self._of_parts = _PartTokens(tokenizer)
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        if len(self) > _CACHE_LIMIT:
+            self.clear()
+        tokens = self[word] = tuple(chain.from_iterable(map(self._of_parts.__getitem__, _parts_of(word))))
+        return tokens
 
 
 class _PartTokens(dict[str, tuple[int, ...]]):

@@ -1,6 +1,7 @@
 """The signature and modifiers of a definition, read from its source."""
 
 import re
+from functools import lru_cache
 
 from keyhole.core.syntax.captures import Definition
 from keyhole.core.syntax.languages import Language
@@ -36,10 +37,9 @@ class SignatureReader:
         self._has_no_notes = not comments and not decorators
         self._modifiers = _MODIFIERS | language.private_words
 
-    def modifier_words(self, definition: Definition) -> list[str]:
+    def modifier_words(self, definition: Definition) -> tuple[str, ...]:
         """Return the modifiers before the name of a definition."""
-        before_name = self._read(definition.start, definition.name_start, definition)
-        return [word for word in _WORD.findall(before_name) if word in self._modifiers]
+        return _words_among(self._modifiers, self._read(definition.start, definition.name_start, definition))
 
     def decorator_names(self, definition: Definition) -> tuple[str, ...]:
         """Return the names of the decorators of a definition, without arguments."""
@@ -81,6 +81,12 @@ class SignatureReader:
             pieces.append(self._source.text(position, max(position, note.start)))
             position = max(position, note.end)
         return "".join([*pieces, self._source.text(position, end)])
+
+
+# Nearly all definitions of a file start with the same few words.
+@lru_cache(1_000)
+def _words_among(wanted: frozenset[str], text: str) -> tuple[str, ...]:
+    return tuple(word for word in _WORD.findall(text) if word in wanted)
 
 
 def _join_lines(text: str) -> str:

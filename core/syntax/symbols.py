@@ -193,7 +193,7 @@ class _Builder:
 
     def _symbol(self, definition: Definition, enclosing: list[Definition]) -> Symbol:
         holder = enclosing[-1] if enclosing else None
-        words = self._signatures.modifier_words(definition) + self._visibility.access_words(definition, holder)
+        words = (*self._signatures.modifier_words(definition), *self._visibility.access_words(definition, holder))
         modifiers = (*self._signatures.decorator_names(definition), *dict.fromkeys(words))
         return Symbol(
             name=definition.name,
