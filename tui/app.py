@@ -80,6 +80,7 @@ class KeyholeApp(Explorer):
         recognise_alt_keys(row.key for row in keys.EVERYWHERE if isinstance(row, Binding))
         # What had the focus on each screen before the terminal became too small.
         self._focus_before: dict[Screen[Any], Widget | None] = {}
+        self._has_started = False
         # Whether the screen that was shown last is shown again.
         self._is_restored = False
         self._tour: asyncio.Task[None] | None = None
@@ -111,11 +112,19 @@ class KeyholeApp(Explorer):
         self.stylesheet = SteadyStylesheet(self.get_css_variables())
 
     def on_mount(self) -> None:
-        """Open the workspace after the first frame is drawn: its imports take time."""
+        """Say that there is something to draw."""
         self.is_set_up = True
         close_on_signals(self)
         close_without_terminal(self)
-        self.call_after_refresh(self._start)
+
+    def frame_drawn(self) -> None:
+        """Open the workspace after the first frame is drawn: its imports take time.
+
+        Not by `call_after_refresh`: if a key opens the finder first, Textual never calls what waits for this screen.
+        """
+        if not self._has_started:
+            self._has_started = True
+            self.call_next(self._start)
 
     def on_opened(self, message: "Opened") -> None:
         """Start the demo, if this is one; the explorer itself handles the message too."""

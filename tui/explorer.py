@@ -165,6 +165,9 @@ class Explorer(App[None]):
 
     # Opening and closing
 
+    def frame_drawn(self) -> None:
+        """Learn that a frame was drawn; the app starts everything after the first."""
+
     def open_workspace(self) -> None:
         """Open the workspace in a thread: its imports take time."""
         run_in_thread(self, self._open_in_thread, "open")

@@ -48,6 +48,7 @@ class KeyholeScreen(Screen[None]):
         """Draw, but nothing before the app is set up: Textual shows no picture until then, and draws it again."""
         if self.explorer.is_set_up:
             super()._compositor_refresh()
+            self.explorer.frame_drawn()
 
     def on_screen_resume(self, event: ScreenResume) -> None:
         """Show what another screen has requested; styles are applied again unless they just were."""
