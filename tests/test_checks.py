@@ -16,7 +16,7 @@ from keyhole.core.types.view_requests import SearchRequest
     ("text", "expected"),
     [
         ('files = ["src/acme/retry.py"]\nworst_rank = 2', [("passed", "rank 1")]),
-        ('files = ["src/acme/client.py"]\nworst_rank = 1', [("failed", "rank 2")]),
+        ('files = ["src/acme/client.py"]\nworst_rank = 1', [("failed", "rank 3")]),
         (
             'files = ["src/acme/none.py"]',
             [("failed", "not indexed: no such file. Did you mean src/acme/handlers/opened.py?")],
@@ -27,7 +27,7 @@ from keyhole.core.types.view_requests import SearchRequest
         ('lines = ["src/acme/retry.py:14-16"]', [("passed", "rank 1")]),
         (
             'files = ["src/acme/retry.py", "src/acme/client.py"]\nlanguage = "python"\nworst_rank = 3',
-            [("passed", "rank 1"), ("passed", "rank 2")],
+            [("passed", "rank 1"), ("passed", "rank 3")],
         ),
     ],
 )

@@ -28,7 +28,7 @@ WEIGHTS_FILE, CARD_FILE = ASSETS / "weights.toml", ASSETS / "CARD.md"
 PARTS = 5
 DEPTH = 10
 # How strongly the weights that all kinds of questions share are drawn to 0, and those of each kind to the shared ones.
-_TO_ZERO, _TO_SHARED = 3e-4, 3e-3
+_TO_ZERO, _TO_SHARED = 3e-4, 1e-3
 # How much the choice of the right lines inside a file counts against the choice of the file.
 _LINES = 0.3
 _ROUNDS, _STEPS, _RATE = 3, 150, 0.08
