@@ -83,6 +83,36 @@ def test_the_place_with_the_body_comes_before_a_declaration(tmp_path: Path) -> N
     assert ask(service, "job")[0].path == "b.h"
 
 
+LIMITS = "    limit = 1\n" * 400
+MEMBERS = {
+    "pool.py": "class HttpPoolConfig:\n" + LIMITS + "\n    def get_retry_limit(self):\n        return self.limit\n",
+    "other.py": "class RetryLimit:\n    def get_http_pool_config(self):\n        return self.retry_limit\n",
+    "pages.h": "// Next page\nclass PageIterator {\n  void Next();\n};\n",
+    "pages.cc": '#include "pages.h"\n\n' + "int next_page;\n" * 400 + "void PageIterator::Next() {\n  page++;\n}\n",
+    "rule.kt": "// To check a rule\nclass Rule<T>\n\nfun checkRule() = 1\n",
+    "kinds.kt": "val one = 1\n" * 400 + "fun <T> Rule<T>.check(): Int {\n    return 1\n}\n",
+    "tables.c": "int stride;\n" * 400 + "const int kStrideExtensionTableOf[] = {\n    1,\n    2,\n};\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "path", "definition"),
+    [
+        ("http pool config get retry limit", "pool.py", "get_retry_limit"),
+        ("page iterator next", "pages.cc", "Next"),
+        ("Rule check", "kinds.kt", "check"),
+    ],
+)
+def test_a_member_is_found_where_it_is_defined(tmp_path: Path, query: str, path: str, definition: str) -> None:
+    first = ask(project(tmp_path, MEMBERS), query)[0]
+    assert (first.path, first.name) == (path, definition)
+
+
+def test_a_long_name_may_be_written_as_words(tmp_path: Path) -> None:
+    assert understand("k stride extension table of").spelled == "kstrideextensiontableof"
+    assert ask(project(tmp_path, MEMBERS), "k stride extension table of")[0].path == "tables.c"
+
+
 @pytest.mark.parametrize(
     ("path", "query", "feature", "value"),
     [

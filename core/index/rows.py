@@ -440,7 +440,7 @@ class SymbolLabel(NamedTuple):
 
 
 class NamedSymbol(NamedTuple):
-    """A symbol found by name, and the chunk that contains its name."""
+    """A symbol found by name, how many lines it has, and the chunk that contains its name."""
 
     symbol_id: int
     name: str
@@ -448,6 +448,7 @@ class NamedSymbol(NamedTuple):
     parent: str
     exported: bool
     name_line: int
+    lines: int
     chunk: ChunkPlace
 
 

@@ -70,15 +70,15 @@ class PostgresSymbols(RepositoryRows):
         # The SQL index on names ignores case. The first comparison uses it, the second keeps exact matches only.
         rows = self.query(
             f"""SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
-                    chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line, definitions,
-                    lines, role
+                    symbol.end_line - symbol.start_line + 1, chunk.id, chunk.file_id, file.path, language,
+                    chunk.start_line, chunk.end_line, definitions, lines, role
                 FROM unnest(%(names)s::text[]) wanted(word)
                 JOIN symbol ON symbol.repo = %(repo)s AND lower(name) = lower(wanted.word COLLATE "C")
                     AND name = wanted.word
                 {_CHUNK_OF_NAME} {_FILE_OF_SYMBOL} ORDER BY file.path, symbol.id, chunk.id""",  # noqa: S608
             names=list(names),
         )
-        return [NamedSymbol._make([*row[:6], chunk_place(*row[6:])]) for row in rows]
+        return [NamedSymbol._make([*row[:7], chunk_place(*row[7:])]) for row in rows]
 
     def defining_chunks(self, name: str, scope: ChunkScope, limit: int) -> list[DefiningChunk]:
         """Return the first chunks by path and line that define a name, ignoring case."""

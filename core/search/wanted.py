@@ -11,6 +11,8 @@ from keyhole.core.types.choices import Role
 
 # From this number of words on, a query describes something.
 _LONG = 5
+# A name that is written as several words has no more than this.
+LONGEST_SPELLED = 12
 _ASKING = frozenset(["how", "what", "which", "where", "who", "when", "why", "overview", "architecture", "design"])
 # Words that ask for files of a role that code otherwise comes before.
 _ROLE_WORDS = {
@@ -73,7 +75,7 @@ def understand(text: str, worths: Mapping[str, float] = MappingProxyType({})) ->
         stems=stems,
         written=frozenset(names),
         names=frozenset(map(letters_of, names)),
-        spelled=letters_of("".join(text.split())) if 1 < len(text.split()) < _LONG else "",
+        spelled=letters_of("".join(text.split())) if 1 < len(text.split()) <= LONGEST_SPELLED else "",
         texts=tuple(quoted_parts(text)),
         roles=frozenset(role for word, role in _ROLES_BY_STEM.items() if word in stems),
         worths=by_stem,
