@@ -68,8 +68,8 @@ class SymbolTable(Database):
         # The SQL index on names ignores case. The first comparison uses it, the second keeps exact matches only.
         rows = self.query(
             f"""SELECT symbol.id, name, kind, symbol.parent, exported, name_line,
-                    symbol.end_line - symbol.start_line + 1, chunk.id, chunk.file_id, file.path, language, chunk.start_line, chunk.end_line,
-                    definitions, lines, role
+                    symbol.end_line - symbol.start_line + 1, chunk.id, chunk.file_id, file.path, language,
+                    chunk.start_line, chunk.end_line, definitions, lines, role
                 FROM json_each(?) wanted
                 JOIN symbol ON name = wanted.value COLLATE NOCASE AND name = wanted.value
                 JOIN chunk ON {_CHUNK_OF_NAME}

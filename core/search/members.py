@@ -38,7 +38,7 @@ def _bare_owner(parent: str) -> str:
 
 
 def _owner_and_name(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each way to split a few words into an owner and a name, as letters; both may be written as several words."""
+    """Yield each way to split some words into an owner and a name, as letters."""
     words = text.split()
     if not 2 <= len(words) <= LONGEST_SPELLED or not text.replace("_", "").replace(" ", "").isalnum():
         return
