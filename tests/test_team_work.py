@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -274,6 +275,17 @@ def test_a_plain_folder_is_followed_by_its_files(url: str, settings: Settings, t
     assert facts("team", "sync")[0]["kind"] == "asked"
     said("team", "work", "--once")
     assert facts("team", "list")[0]["state"] == "indexed"
+
+
+def test_rules_count_by_their_content(settings: Settings, tmp_path: Path) -> None:
+    rules = tmp_path / ".keyholeignore"
+    rules.write_text("!dist/\n")
+    new = source_at(settings, tmp_path, "").revision()
+    # Longer than a file that has just been written counts as new.
+    time.sleep(0.05)
+    assert source_at(settings, tmp_path, "").revision() == new
+    rules.write_text("!diff/\n")
+    assert source_at(settings, tmp_path, "").revision() != new
 
 
 # The queue

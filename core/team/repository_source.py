@@ -38,7 +38,7 @@ class RepositorySource:
 
     def revision(self) -> str:
         """Return what names the current content: the commit, or a hash of the names and times of all files."""
-        return branch_commit(self.folder, self.branch) if self.is_git else _fingerprint(self._scan())
+        return branch_commit(self.folder, self.branch) if self.is_git else self._fingerprint(self._scan())
 
     def unpack(self, scratch: Path, name: str) -> tuple[Path, str]:
         """Put the current files into a folder `name`; return the folder that contains only that, and the revision."""
@@ -54,7 +54,7 @@ class RepositorySource:
         """Copy all files that are not skipped by their name, and return the revision."""
         for number in range(_COPIES):
             found = self._scan()
-            revision = _fingerprint(found)
+            revision = self._fingerprint(found)
             copied = target.with_name(f"{target.name}.{number}")
             copied.mkdir()
             rules = [path for path in found.rule_files if path != EXCLUDE_FILE]
@@ -74,13 +74,14 @@ class RepositorySource:
     def _scan(self) -> Scan:
         return scan(self.folder, max_bytes=self._max_bytes, secrets=self._secrets)
 
+    def _fingerprint(self, found: Scan) -> str:
+        facts = sorted((c.path, c.size, c.mtime_ns) for c in found.candidates)
+        # By content: the time of a rule file that has just been written does not count yet, so it would differ later.
+        rules = {path: read_bytes(self.folder, path, max_bytes=self._max_bytes) for path in sorted(found.rule_files)}
+        texts = [(path, "" if isinstance(read, Skip) else read[0]) for path, read in rules.items()]
+        return "files-" + sha256(repr((facts, texts)).encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
 
 def source_at(settings: Settings, folder: Path, branch: str) -> RepositorySource:
     """Return the source of a repository, read with the settings of this machine."""
     return RepositorySource(folder, branch, settings.index.max_file_bytes, OpenWorkspace(folder, settings).secrets)
-
-
-def _fingerprint(found: Scan) -> str:
-    facts = sorted((c.path, c.size, c.mtime_ns) for c in found.candidates)
-    rules = sorted((path, *stamp[:2]) for path, stamp in found.rule_files.items())
-    return "files-" + sha256(repr((facts, rules)).encode("utf-8", "surrogatepass")).hexdigest()[:40]
