@@ -91,6 +91,11 @@ MEMBERS = {
     "pages.cc": '#include "pages.h"\n\n' + "int next_page;\n" * 400 + "void PageIterator::Next() {\n  page++;\n}\n",
     "rule.kt": "// To check a rule\nclass Rule<T>\n\nfun checkRule() = 1\n",
     "kinds.kt": "val one = 1\n" * 400 + "fun <T> Rule<T>.check(): Int {\n    return 1\n}\n",
+    "sinks.py": "class Sink(Protocol):\n    def flush(self): ...\n\n\nclass Empty:\n    def close(self): ...\n",
+    "flush_sink.py": "def flush_all():\n    pass\n\n\nclass DefaultSink:\n    def flush(self):\n"
+    + "        sink = flush(sink)\n" * 12,
+    "tests/test_order.py": "class OrderCase:\n" + LIMITS + "\n    def total(self):\n        return self.limit\n",
+    "order.py": "def order_case_total(order_case):\n    return order_case.total\n",
     "tables.c": "int stride;\n" * 400 + "const int kStrideExtensionTableOf[] = {\n    1,\n    2,\n};\n",
 }
 
@@ -101,6 +106,8 @@ MEMBERS = {
         ("http pool config get retry limit", "pool.py", "get_retry_limit"),
         ("page iterator next", "pages.cc", "Next"),
         ("Rule check", "kinds.kt", "check"),
+        ("Sink.flush", "sinks.py", "flush"),
+        ("OrderCase total", "tests/test_order.py", "total"),
     ],
 )
 def test_a_member_is_found_where_it_is_defined(tmp_path: Path, query: str, path: str, definition: str) -> None:
