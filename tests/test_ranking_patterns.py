@@ -1,11 +1,14 @@
 """What ranking must get right, each pattern in a made-up project: names, file names, prose, and many hits in a file."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import apsw
 import pytest
 
 from keyhole.core.index.location import INDEX_FILE
+from keyhole.core.index.rows import NamedSymbol
+from keyhole.core.index.symbol_table import SymbolTable
 from keyhole.core.search.features import FEATURES, MEANING_FEATURES, ChunkCandidate, measure
 from keyhole.core.search.rank import rank
 from keyhole.core.search.wanted import QuestionKind, understand
@@ -113,6 +116,20 @@ MEMBERS = {
 def test_a_member_is_found_where_it_is_defined(tmp_path: Path, query: str, path: str, definition: str) -> None:
     first = ask(project(tmp_path, MEMBERS), query)[0]
     assert (first.path, first.name) == (path, definition)
+
+
+def test_a_sentence_that_ends_with_a_name_reads_no_definitions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service, read = project(tmp_path, MEMBERS), list[str]()
+
+    def note(_: SymbolTable, names: Iterable[str]) -> list[NamedSymbol]:
+        read.extend(names)
+        return []
+
+    monkeypatch.setattr(SymbolTable, "symbols_named", note)
+    assert ask(service, "where does the pool decide when to flush")
+    assert read == []
+    ask(service, "http pool config get retry limit")
+    assert "get_retry_limit" in read
 
 
 def test_a_long_name_may_be_written_as_words(tmp_path: Path) -> None:

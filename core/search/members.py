@@ -11,13 +11,17 @@ from keyhole.core.search.symbol_search import Names, separate
 from keyhole.core.search.wanted import LONGEST_SPELLED
 from keyhole.core.types.choices import Role
 
+# Many a longer query is a sentence that ends with a name. Reading all its definitions would take time.
+_FEW_WORDS = 5
+
 
 def named_members(store: SearchStore, names: Names, text: str, scope: ChunkScope) -> dict[int, int]:
     """Return the chunks that define a member as the query names it, each with the id of its symbol."""
     found: dict[int, int] = {}
+    is_short = len(text.split()) <= _FEW_WORDS
     for owner, name in _owner_and_name(text):
         # Most words of a query are no names.
-        spelled = names.spelled(name)
+        spelled = names.spelled(name) if is_short or names.spelled(owner) else []
         symbols = store.symbols_named(spelled) if spelled else []
         for symbol in _members(owner, [symbol for symbol in symbols if scope.admits_chunk(symbol.chunk)]):
             found.setdefault(symbol.chunk.chunk_id, symbol.symbol_id)
